@@ -1,0 +1,469 @@
+#include "ir/index_expr.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/base/internal/raw_logging.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "ir/index_expr_internal.h"
+
+namespace stax {
+namespace {
+
+using Atom = IndexExpr::Atom;
+using AtomKind = IndexExpr::AtomKind;
+using Poly = IndexExpr::Poly;
+using Term = IndexExpr::Term;
+
+constexpr int32_t kMaxWeight = 1 << 30;
+
+// Shared by every default-constructed expression, notably the unused operands of variables.
+const std::shared_ptr<const Poly>& ZeroPoly() {
+  static const auto& zero = *new std::shared_ptr<const Poly>(std::make_shared<Poly>());
+  return zero;
+}
+
+const Poly& Get(const IndexExpr& e) { return IndexExprAccess::Get(e); }
+
+// Names without a number at the end (sizes, as a rule) come before those with one (loop variables,
+// as a rule), so that strides read "n*i0". Numbers inside compare by value: i2 before i10.
+int CompareNames(std::string_view a, std::string_view b) {
+  if (a == b) return 0;
+  const bool a_numbered = !a.empty() && absl::ascii_isdigit(a.back());
+  const bool b_numbered = !b.empty() && absl::ascii_isdigit(b.back());
+  if (a_numbered != b_numbered) return a_numbered ? 1 : -1;
+  size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
+  // Back to the start of the number in which the names differ, if they differ in one.
+  size_t start = i;
+  while (start > 0 && absl::ascii_isdigit(a[start - 1])) --start;
+  const auto number_length = [start](std::string_view s) {
+    size_t end = start;
+    while (end < s.size() && absl::ascii_isdigit(s[end])) ++end;
+    return end - start;
+  };
+  const size_t a_digits = number_length(a), b_digits = number_length(b);
+  // Leading zeros make a number longer, not larger, but any total order will do for such names.
+  if (a_digits > 0 && b_digits > 0 && a_digits != b_digits) return a_digits < b_digits ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
+const char* FunctionName(AtomKind kind) {
+  switch (kind) {
+    case AtomKind::kVar: return "";
+    case AtomKind::kFloorDiv: return "floordiv";
+    case AtomKind::kMod: return "mod";
+    case AtomKind::kMin: return "min";
+    case AtomKind::kMax: return "max";
+  }
+  return "";
+}
+
+int32_t AtomWeight(const Atom& atom) {
+  if (atom.kind == AtomKind::kVar) return 1;
+  return std::min(kMaxWeight, 1 + Get(atom.a).weight + Get(atom.b).weight);
+}
+
+void AppendAtom(const Atom& atom, std::string* out);
+
+void AppendMonomial(const std::vector<AtomPtr>& atoms, std::string* out) {
+  for (size_t i = 0; i < atoms.size(); ++i) {
+    if (i > 0) out->push_back('*');
+    AppendAtom(*atoms[i], out);
+  }
+}
+
+void AppendExpr(const IndexExpr& e, std::string* out) {
+  bool first = true;
+  const auto sign = [&](int64_t value) {
+    if (first) {
+      if (value < 0) out->push_back('-');
+    } else {
+      out->append(value < 0 ? " - " : " + ");
+    }
+    first = false;
+  };
+  for (const Term& term : e.terms()) {
+    sign(term.coeff);
+    const int64_t magnitude = term.coeff < 0 ? -term.coeff : term.coeff;
+    if (magnitude != 1) absl::StrAppend(out, magnitude, "*");
+    AppendMonomial(term.atoms, out);
+  }
+  if (first) {
+    absl::StrAppend(out, e.constant());
+  } else if (e.constant() != 0) {
+    sign(e.constant());
+    absl::StrAppend(out, e.constant() < 0 ? -e.constant() : e.constant());
+  }
+}
+
+void AppendAtom(const Atom& atom, std::string* out) {
+  if (atom.kind == AtomKind::kVar) {
+    out->append(atom.name);
+    return;
+  }
+  out->append(FunctionName(atom.kind));
+  out->push_back('(');
+  AppendExpr(atom.a, out);
+  out->append(", ");
+  AppendExpr(atom.b, out);
+  out->push_back(')');
+}
+
+IndexExpr OrDie(std::optional<IndexExpr> e) {
+  ABSL_RAW_CHECK(e.has_value(), "a coefficient of an index expression overflows int64");
+  return *std::move(e);
+}
+
+int Sign(int64_t a, int64_t b) { return a < b ? -1 : a > b ? 1 : 0; }
+
+// Merges two sorted lists of atoms.
+std::vector<AtomPtr> MergeAtoms(const std::vector<AtomPtr>& a, const std::vector<AtomPtr>& b) {
+  std::vector<AtomPtr> merged;
+  merged.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged),
+             [](const AtomPtr& x, const AtomPtr& y) { return CompareAtoms(*x, *y) < 0; });
+  return merged;
+}
+
+}  // namespace
+
+int CompareAtoms(const Atom& a, const Atom& b) {
+  if (&a == &b) return 0;
+  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
+  if (a.kind == AtomKind::kVar) return CompareNames(a.name, b.name);
+  if (const int order = CompareExprs(a.a, b.a)) return order;
+  return CompareExprs(a.b, b.b);
+}
+
+int CompareMonomials(const std::vector<AtomPtr>& a, const std::vector<AtomPtr>& b) {
+  if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (const int order = CompareAtoms(*a[i], *b[i])) return order;
+  }
+  return 0;
+}
+
+int CompareExprs(const IndexExpr& a, const IndexExpr& b) {
+  if (IndexExprAccess::SamePointer(a, b)) return 0;
+  const std::vector<Term>& x = a.terms();
+  const std::vector<Term>& y = b.terms();
+  for (size_t i = 0; i < x.size() && i < y.size(); ++i) {
+    if (const int order = CompareMonomials(x[i].atoms, y[i].atoms)) return order;
+    if (const int order = Sign(x[i].coeff, y[i].coeff)) return order;
+  }
+  if (x.size() != y.size()) return x.size() < y.size() ? -1 : 1;
+  return Sign(a.constant(), b.constant());
+}
+
+void PolyBuilder::AddConstant(int64_t value) {
+  overflow_ |= __builtin_add_overflow(poly_.constant, value, &poly_.constant);
+}
+
+void PolyBuilder::AddTerm(int64_t coeff, std::vector<AtomPtr> atoms) {
+  if (atoms.empty()) return AddConstant(coeff);
+  if (coeff == 0) return;
+  if (sorted_ && !poly_.terms.empty()) {
+    sorted_ = CompareMonomials(poly_.terms.back().atoms, atoms) < 0;
+  }
+  poly_.terms.push_back({coeff, std::move(atoms)});
+}
+
+void PolyBuilder::AddScaled(const IndexExpr& e, int64_t scale) { AddProduct(e, scale, {}); }
+
+void PolyBuilder::AddProduct(const IndexExpr& e, int64_t scale,
+                             const std::vector<AtomPtr>& atoms) {
+  int64_t value;
+  for (const Term& term : e.terms()) {
+    overflow_ |= __builtin_mul_overflow(term.coeff, scale, &value);
+    AddTerm(value, atoms.empty() ? term.atoms : MergeAtoms(term.atoms, atoms));
+  }
+  overflow_ |= __builtin_mul_overflow(e.constant(), scale, &value);
+  AddTerm(value, atoms);
+}
+
+std::optional<IndexExpr> PolyBuilder::Finish() {
+  std::vector<Term>& terms = poly_.terms;
+  if (!sorted_) {
+    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+      return CompareMonomials(a.atoms, b.atoms) < 0;
+    });
+    size_t kept = 0;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      if (kept > 0 && CompareMonomials(terms[kept - 1].atoms, terms[i].atoms) == 0) {
+        int64_t& coeff = terms[kept - 1].coeff;
+        overflow_ |= __builtin_add_overflow(coeff, terms[i].coeff, &coeff);
+        continue;
+      }
+      if (kept > 0 && terms[kept - 1].coeff == 0) --kept;
+      if (kept != i) terms[kept] = std::move(terms[i]);
+      ++kept;
+    }
+    if (kept > 0 && terms[kept - 1].coeff == 0) --kept;
+    terms.resize(kept);
+  }
+  overflow_ |= poly_.constant == INT64_MIN;
+  int64_t weight = poly_.constant != 0 || terms.empty() ? 1 : 0;
+  for (const Term& term : terms) {
+    overflow_ |= term.coeff == INT64_MIN;
+    if (term.coeff != 1) ++weight;
+    for (const AtomPtr& atom : term.atoms) {
+      weight = std::min<int64_t>(kMaxWeight, weight + AtomWeight(*atom));
+      poly_.has_compound |= atom->kind != AtomKind::kVar;
+    }
+  }
+  if (overflow_) return std::nullopt;
+  poly_.weight = static_cast<int32_t>(weight);
+  return IndexExprAccess::Make(std::make_shared<Poly>(std::move(poly_)));
+}
+
+IndexExpr AtomExpr(AtomPtr atom) {
+  Poly poly;
+  poly.weight = AtomWeight(*atom);
+  poly.has_compound = atom->kind != AtomKind::kVar;
+  poly.terms.push_back({1, {std::move(atom)}});
+  return IndexExprAccess::Make(std::make_shared<Poly>(std::move(poly)));
+}
+
+IndexExpr TermExpr(const Term& term) {
+  PolyBuilder builder;
+  builder.AddTerm(term.coeff, term.atoms);
+  return *builder.Finish();
+}
+
+IndexExpr MakeAtom(AtomKind kind, IndexExpr a, IndexExpr b) {
+  return AtomExpr(std::make_shared<Atom>(Atom{kind, "", std::move(a), std::move(b)}));
+}
+
+std::optional<IndexExpr> TryAdd(const IndexExpr& a, const IndexExpr& b) {
+  PolyBuilder builder;
+  builder.Reserve(a.terms().size() + b.terms().size());
+  builder.AddScaled(a, 1);
+  builder.AddScaled(b, 1);
+  return builder.Finish();
+}
+
+std::optional<IndexExpr> TrySub(const IndexExpr& a, const IndexExpr& b) {
+  PolyBuilder builder;
+  builder.Reserve(a.terms().size() + b.terms().size());
+  builder.AddScaled(a, 1);
+  builder.AddScaled(b, -1);
+  return builder.Finish();
+}
+
+std::optional<IndexExpr> TryMul(const IndexExpr& a, const IndexExpr& b) {
+  const IndexExpr& shorter = a.terms().size() < b.terms().size() ? a : b;
+  const IndexExpr& longer = &shorter == &a ? b : a;
+  PolyBuilder builder;
+  builder.Reserve((a.terms().size() + 1) * (b.terms().size() + 1));
+  for (const Term& term : shorter.terms()) builder.AddProduct(longer, term.coeff, term.atoms);
+  builder.AddScaled(longer, shorter.constant());
+  return builder.Finish();
+}
+
+IndexExpr::IndexExpr(int64_t value) {
+  if (value == 0) {
+    poly_ = ZeroPoly();
+    return;
+  }
+  ABSL_RAW_CHECK(value != INT64_MIN, "a constant of an index expression is out of range");
+  auto poly = std::make_shared<Poly>();
+  poly->constant = value;
+  poly_ = std::move(poly);
+}
+
+IndexExpr IndexExpr::Var(std::string_view name) {
+  return AtomExpr(std::make_shared<Atom>(Atom{AtomKind::kVar, std::string(name), {}, {}}));
+}
+
+std::string IndexExpr::ToString() const {
+  std::string out;
+  AppendExpr(*this, &out);
+  return out;
+}
+
+bool IndexExpr::IsConst() const { return poly_->terms.empty(); }
+
+std::optional<int64_t> IndexExpr::AsConst() const {
+  if (!IsConst()) return std::nullopt;
+  return poly_->constant;
+}
+
+int64_t IndexExpr::ConstOrDie() const {
+  ABSL_RAW_CHECK(IsConst(), "the index expression is not a constant");
+  return poly_->constant;
+}
+
+std::optional<std::string> IndexExpr::AsVar() const {
+  if (poly_->terms.size() != 1 || poly_->constant != 0) return std::nullopt;
+  const Term& term = poly_->terms[0];
+  if (term.coeff != 1 || term.atoms.size() != 1 || term.atoms[0]->kind != AtomKind::kVar) {
+    return std::nullopt;
+  }
+  return term.atoms[0]->name;
+}
+
+int64_t IndexExpr::constant() const { return poly_->constant; }
+const std::vector<Term>& IndexExpr::terms() const { return poly_->terms; }
+
+namespace {
+
+// Calls visit(name) for each variable until it returns true; whether it did.
+template <typename Visitor>
+bool VisitVars(const IndexExpr& e, const Visitor& visit) {
+  for (const Term& term : e.terms()) {
+    for (const AtomPtr& atom : term.atoms) {
+      if (atom->kind == AtomKind::kVar ? visit(atom->name)
+                                       : VisitVars(atom->a, visit) || VisitVars(atom->b, visit)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+IndexExpr MakeCompound(AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
+  switch (kind) {
+    case AtomKind::kFloorDiv: return FloorDiv(a, b);
+    case AtomKind::kMod: return Mod(a, b);
+    case AtomKind::kMin: return Min(a, b);
+    case AtomKind::kMax: return Max(a, b);
+    case AtomKind::kVar: break;
+  }
+  ABSL_RAW_LOG(FATAL, "a variable is not a compound atom");
+  return 0;
+}
+
+absl::StatusOr<int64_t> EvaluateAtom(const Atom& atom,
+                                     const std::map<std::string, int64_t>& values) {
+  if (atom.kind == AtomKind::kVar) {
+    const auto it = values.find(atom.name);
+    if (it != values.end()) return it->second;
+    return absl::FailedPreconditionError(
+        absl::StrCat("no value for variable '", atom.name, "'"));
+  }
+  const absl::StatusOr<int64_t> a = atom.a.Evaluate(values);
+  if (!a.ok()) return a;
+  const absl::StatusOr<int64_t> b = atom.b.Evaluate(values);
+  if (!b.ok()) return b;
+  if (atom.kind == AtomKind::kMin) return std::min(*a, *b);
+  if (atom.kind == AtomKind::kMax) return std::max(*a, *b);
+  if (*b <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the divisor ", atom.b.ToString(), " is ", *b,
+                                                   ", but a divisor must be positive"));
+  }
+  return atom.kind == AtomKind::kFloorDiv ? FloorDivInt(*a, *b) : ModInt(*a, *b);
+}
+
+}  // namespace
+
+std::set<std::string> IndexExpr::Vars() const {
+  std::set<std::string> names;
+  VisitVars(*this, [&](const std::string& name) {
+    names.insert(name);
+    return false;
+  });
+  return names;
+}
+
+bool IndexExpr::Mentions(std::string_view var) const {
+  return VisitVars(*this, [&](const std::string& name) { return name == var; });
+}
+
+IndexExpr IndexExpr::Substitute(const std::map<std::string, IndexExpr>& values) const {
+  const auto replaced = [&](const std::string& name) { return values.count(name) > 0; };
+  if (!VisitVars(*this, replaced)) return *this;
+  IndexExpr sum = constant();
+  for (const Term& term : terms()) {
+    IndexExpr product = term.coeff;
+    for (const AtomPtr& atom : term.atoms) {
+      if (atom->kind != AtomKind::kVar) {
+        product = product * MakeCompound(atom->kind, atom->a.Substitute(values),
+                                         atom->b.Substitute(values));
+        continue;
+      }
+      const auto it = values.find(atom->name);
+      product = product * (it != values.end() ? it->second : AtomExpr(atom));
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
+absl::StatusOr<int64_t> IndexExpr::Evaluate(const std::map<std::string, int64_t>& values) const {
+  // The sum is exact in 128 bits, so only the result and single products can be out of range.
+  __int128 sum = constant();
+  const auto overflow = [this] {
+    return absl::OutOfRangeError(
+        absl::StrCat("the value of ", ToString(), " does not fit in int64"));
+  };
+  for (const Term& term : terms()) {
+    int64_t product = term.coeff;
+    bool fits = true, zero = false;
+    for (const AtomPtr& atom : term.atoms) {
+      const absl::StatusOr<int64_t> value = EvaluateAtom(*atom, values);
+      if (!value.ok()) return value;
+      zero |= *value == 0;
+      fits &= !__builtin_mul_overflow(product, *value, &product);
+    }
+    if (zero) continue;
+    if (!fits) return overflow();
+    sum += product;
+  }
+  if (sum < INT64_MIN || sum > INT64_MAX) return overflow();
+  return static_cast<int64_t>(sum);
+}
+
+std::optional<IndexExpr> IndexExpr::StrideOf(std::string_view var) const {
+  PolyBuilder stride;
+  for (const Term& term : terms()) {
+    std::vector<AtomPtr> others;
+    int power = 0;
+    for (const AtomPtr& atom : term.atoms) {
+      if (atom->kind == AtomKind::kVar && atom->name == var) {
+        ++power;
+      } else if (atom->kind != AtomKind::kVar &&
+                 (atom->a.Mentions(var) || atom->b.Mentions(var))) {
+        return std::nullopt;
+      } else {
+        others.push_back(atom);
+      }
+    }
+    if (power > 1) return std::nullopt;
+    if (power == 1) stride.AddTerm(term.coeff, std::move(others));
+  }
+  return stride.Finish();
+}
+
+bool operator==(const IndexExpr& a, const IndexExpr& b) { return CompareExprs(a, b) == 0; }
+bool operator<(const IndexExpr& a, const IndexExpr& b) { return CompareExprs(a, b) < 0; }
+
+IndexExpr operator+(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryAdd(a, b)); }
+IndexExpr operator-(const IndexExpr& a, const IndexExpr& b) { return OrDie(TrySub(a, b)); }
+IndexExpr operator*(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMul(a, b)); }
+IndexExpr IndexExpr::operator-() const { return OrDie(TrySub(0, *this)); }
+
+IndexExpr FloorDiv(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryFloorDiv(a, b)); }
+IndexExpr CeilDiv(const IndexExpr& a, const IndexExpr& b) { return FloorDiv(a + b - 1, b); }
+IndexExpr Mod(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMod(a, b)); }
+IndexExpr Min(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMin(a, b)); }
+IndexExpr Max(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMax(a, b)); }
+
+IndexExpr Product(const std::vector<IndexExpr>& factors) {
+  IndexExpr product = 1;
+  for (const IndexExpr& factor : factors) product = product * factor;
+  return product;
+}
+
+}  // namespace stax
