@@ -1,0 +1,283 @@
+#include "compiler/lowering/emitter.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ir/check.h"
+
+namespace stax {
+namespace {
+
+double Infinity() { return std::numeric_limits<double>::infinity(); }
+
+// Least (sign -1) or greatest (1) value of an integer type, as its two's-complement bits.
+int64_t IntegerExtreme(DType t, int sign) {
+  const int bits = 8 * DTypeBytes(t);
+  if (IsUnsigned(t)) return sign < 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
+  const int64_t greatest = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
+  return sign < 0 ? -greatest - 1 : greatest;
+}
+
+Scalar Extreme(DType t, int sign) {
+  return IsFloat(t) ? Scalar::Float(t, sign * Infinity()) : Scalar::Int(t, IntegerExtreme(t, sign));
+}
+
+}  // namespace
+
+std::vector<const GraphOp*> DefiningOps(const Graph& graph) {
+  std::vector<const GraphOp*> defs(graph.tensors.size(), nullptr);
+  for (const GraphOp& op : graph.ops) defs[op.result] = &op;
+  return defs;
+}
+
+std::optional<Scalar> SplatValue(const GraphTensor& tensor, const GraphOp& op) {
+  if (op.kind != GraphOpKind::kConstant || op.data == nullptr || op.data->empty())
+    return std::nullopt;
+  const size_t size = DTypeBytes(tensor.dtype);
+  const std::byte* bytes = op.data->data();
+  for (size_t i = size; i < op.data->size(); ++i)
+    if (bytes[i] != bytes[i - size]) return std::nullopt;
+  return LoadScalar(tensor.dtype, bytes);
+}
+
+Scalar ReduceIdentity(ReduceKind kind, DType dtype) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return Scalar::FromDouble(dtype, 0);
+    case ReduceKind::kProd:
+      return Scalar::FromDouble(dtype, 1);
+    case ReduceKind::kMin:
+    case ReduceKind::kArgMin:
+    case ReduceKind::kArgMinLast:
+      return Extreme(dtype, 1);
+    default:
+      return Extreme(dtype, -1);
+  }
+}
+
+Emitter::Emitter(const Graph& graph, const std::vector<const GraphOp*>& defs,
+                 const Storage& storage, LoopNest* nest)
+    : graph_(graph), defs_(defs), storage_(storage), body_(nest), ranges_(nest->Ranges()) {}
+
+ValueId Emitter::Emit(TensorId tensor, const Index& index) {
+  const GraphTensor& t = graph_.tensors[tensor];
+  if (storage_[tensor].has_value()) {
+    // A constant that is an output has a buffer, but reading it would be a waste.
+    if (const auto splat = SplatValue(t, *defs_[tensor])) return body_.Const(*splat);
+    return Load(*storage_[tensor], t.dtype, t.dims, index);
+  }
+  const auto key = std::make_tuple(tensor, masks_, index);
+  if (auto it = memo_.find(key); it != memo_.end()) return it->second;
+  const ValueId value = EmitDefinition(tensor, index);
+  memo_.emplace(key, value);
+  return value;
+}
+
+ValueId Emitter::EmitDefinition(TensorId tensor, const Index& index) {
+  const GraphOp& op = *defs_[tensor];
+  const DType dtype = graph_.tensors[tensor].dtype;
+  switch (op.kind) {
+    case GraphOpKind::kConstant:
+      return body_.Const(SplatValue(graph_.tensors[tensor], op).value());
+    case GraphOpKind::kShapeValue:
+      return EmitShapeValue(op, index);
+    case GraphOpKind::kIota:
+      return body_.Index(index[op.axis], dtype);
+    case GraphOpKind::kElementwise: {
+      std::vector<ValueId> operands;
+      for (TensorId t : op.operands) operands.push_back(Emit(t, index));
+      return body_.Op(op.code, std::move(operands));
+    }
+    case GraphOpKind::kCast:
+      return body_.Cast(Emit(op.operands[0], index), dtype);
+    case GraphOpKind::kSelect: {
+      const ValueId condition = Emit(op.operands[0], index);
+      const ValueId if_true = Emit(op.operands[1], index);
+      return body_.Select(condition, if_true, Emit(op.operands[2], index));
+    }
+    case GraphOpKind::kReduce:
+      return EmitReduceOfOnes(op, index);
+    case GraphOpKind::kCumulative:
+      return EmitCumulativeOfOne(op, index);
+    case GraphOpKind::kEinsum:
+      return EmitEinsum(op, index);
+    case GraphOpKind::kPad:
+      return EmitPad(op, index);
+    case GraphOpKind::kConcat:
+      return EmitConcat(op, index);
+    case GraphOpKind::kGather:
+    case GraphOpKind::kGatherElements:
+      return EmitGather(op, index);
+    default:
+      return EmitView(op, index);
+  }
+}
+
+ValueId Emitter::Load(const StoredTensor& at, DType dtype, const Dims& dims, const Index& index) {
+  const int buffer = body_.Buffer(at.buffer, dtype, NumElements(dims), /*written=*/false);
+  return body_.Load(buffer, Simple(FlatIndex(index, dims)));
+}
+
+void Emitter::Store(const StoredTensor& at, DType dtype, const Dims& dims, const Index& index,
+                    ValueId value) {
+  const int buffer = body_.Buffer(at.buffer, dtype, NumElements(dims), /*written=*/true);
+  body_.Store(buffer, Simple(FlatIndex(index, dims)), value);
+}
+
+bool Emitter::IsTrue(ValueId mask) const {
+  const LoopOp& op = body_.nest()->body[mask];
+  return op.code == OpCode::kConst && op.literal.i != 0;
+}
+
+ValueId Emitter::AndInBounds(std::optional<ValueId> mask, const IndexExpr& value,
+                             const IndexExpr& lo, const IndexExpr& hi) {
+  const ValueId inside = body_.InBounds(value, lo, hi);
+  return mask.has_value() ? body_.Op(OpCode::kAnd, {*mask, inside}) : inside;
+}
+
+// A select chain over the row-major position: such tensors are shapes, so they have few elements.
+ValueId Emitter::EmitShapeValue(const GraphOp& op, const Index& index) {
+  const DType dtype = graph_.tensors[op.result].dtype;
+  const auto value = [&](size_t k) { return body_.Index(op.values[k], dtype); };
+  if (op.values.empty()) return body_.Const(Scalar::Int(dtype, 0));  // no element is ever read
+  const ValueId position =
+      body_.Index(Simple(FlatIndex(index, graph_.tensors[op.result].dims)), DType::kI64);
+  ValueId result = value(op.values.size() - 1);
+  for (size_t k = op.values.size() - 1; k-- > 0;) {
+    const ValueId at_k =
+        body_.Op(OpCode::kEq, {position, body_.Const(Scalar::Int(DType::kI64, k))});
+    result = body_.Select(at_k, value(k), result);
+  }
+  return result;
+}
+
+// A reduction over dims of size 1 is its operand; the position of an extreme is 0.
+ValueId Emitter::EmitReduceOfOnes(const GraphOp& op, const Index& index) {
+  if (IsArgReduce(op.reduce)) return body_.Const(Scalar::Int(graph_.tensors[op.result].dtype, 0));
+  Index operand_index;
+  size_t next = 0;
+  for (size_t d = 0; d < graph_.tensors[op.operands[0]].dims.size(); ++d) {
+    const bool reduced = std::find(op.axes.begin(), op.axes.end(), static_cast<int>(d)) !=
+                         op.axes.end();
+    operand_index.push_back(reduced ? IndexExpr(0) : index[next++]);
+  }
+  return Emit(op.operands[0], operand_index);
+}
+
+ValueId Emitter::EmitCumulativeOfOne(const GraphOp& op, const Index& index) {
+  if (op.exclusive) return body_.Const(ReduceIdentity(op.reduce, graph_.tensors[op.result].dtype));
+  return Emit(op.operands[0], index);
+}
+
+ValueId Emitter::EmitEinsum(const GraphOp& op, const Index& index) {
+  const Contraction einsum = DescribeEinsum(graph_, op);
+  std::map<char, IndexExpr> at;
+  for (char label : einsum.summed) at[label] = 0;  // of size 1
+  for (size_t d = 0; d < index.size(); ++d) at[einsum.equation.result[d]] = index[d];
+  return body_.Cast(EmitProduct(op, einsum, at), graph_.tensors[op.result].dtype);
+}
+
+ValueId Emitter::EmitProduct(const GraphOp& op, const Contraction& einsum,
+                             const std::map<char, IndexExpr>& at) {
+  std::optional<ValueId> product;
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    Index index;
+    for (char label : einsum.equation.operands[k]) index.push_back(at.at(label));
+    const DType dtype = graph_.tensors[op.operands[k]].dtype;
+    const ValueId factor = body_.Cast(Emit(op.operands[k], index), AccumulatorType(dtype));
+    product = product.has_value() ? body_.Op(OpCode::kMul, {*product, factor}) : factor;
+  }
+  return *product;
+}
+
+ValueId Emitter::EmitPad(const GraphOp& op, const Index& index) {
+  const Dims& dims = graph_.tensors[op.operands[0]].dims;
+  Index inner;
+  std::optional<ValueId> mask;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    IndexExpr at = index[d] - op.pads_before[d];
+    if (op.pad_mode == PadMode::kConstant) {
+      mask = AndInBounds(mask, at, 0, dims[d]);
+    } else if (op.pad_mode == PadMode::kReflect) {
+      at = Max(at, -at);                      // left of the first element
+      at = Min(at, 2 * (dims[d] - 1) - at);  // right of the last one
+    }
+    // Reflected positions are inside already; the clamp lets that be proved.
+    if (op.pad_mode != PadMode::kConstant) at = Min(Max(at, 0), dims[d] - 1);
+    inner.push_back(Simple(at));
+  }
+  if (!mask.has_value()) return Emit(op.operands[0], inner);
+  const DType dtype = graph_.tensors[op.result].dtype;
+  const ValueId fill = op.operands.size() > 1 ? Emit(op.operands[1], {})
+                                              : body_.Const(Scalar::FromDouble(dtype, 0));
+  return Masked(*mask, [&] { return Emit(op.operands[0], inner); }, fill);
+}
+
+ValueId Emitter::EmitConcat(const GraphOp& op, const Index& index) {
+  const IndexExpr& along = index[op.axis];
+  std::vector<IndexExpr> starts = {0};
+  for (TensorId t : op.operands) starts.push_back(starts.back() + graph_.tensors[t].dims[op.axis]);
+  std::optional<ValueId> result;
+  for (size_t k = op.operands.size(); k-- > 0;) {
+    // An operand without elements has nothing to load, even under a mask.
+    if (starts[k + 1] == starts[k]) continue;
+    Index inner = index;
+    inner[op.axis] = along - starts[k];
+    const ValueId mask = body_.InBounds(along, starts[k], starts[k + 1]);
+    result = Masked(mask, [&] { return Emit(op.operands[k], inner); }, result);
+  }
+  if (result.has_value()) return *result;
+  return body_.Const(Scalar::FromDouble(graph_.tensors[op.result].dtype, 0));
+}
+
+IndexExpr Emitter::IndirectAt(TensorId indices, const Index& at, const IndexExpr& extent) {
+  const IndexExpr var = body_.Indirect(Emit(indices, at), extent);
+  if (const auto name = var.AsVar(); name.has_value() && !ranges_.Extent(*name).has_value())
+    ranges_.AddLoop(*name, extent);
+  return var;
+}
+
+ValueId Emitter::EmitGather(const GraphOp& op, const Index& index) {
+  const TensorId data = op.operands[0], indices = op.operands[1];
+  const IndexExpr& extent = graph_.tensors[data].dims[op.axis];
+  Index inner = index;
+  if (op.kind == GraphOpKind::kGatherElements) {
+    inner[op.axis] = IndirectAt(indices, index, extent);
+    return Emit(data, inner);
+  }
+  const auto first = index.begin() + op.axis;
+  const auto last = first + graph_.tensors[indices].dims.size();
+  inner.assign(index.begin(), first);
+  inner.push_back(IndirectAt(indices, Index(first, last), extent));
+  inner.insert(inner.end(), last, index.end());
+  return Emit(data, inner);
+}
+
+ValueId Emitter::EmitView(const GraphOp& op, const Index& index) {
+  const TensorId x = op.operands[0];
+  const Dims& dims = graph_.tensors[x].dims;
+  Index inner = index;
+  switch (op.kind) {
+    case GraphOpKind::kReshape:
+      inner = ReshapeIndex(dims, graph_.tensors[op.result].dims, index, ranges_);
+      break;
+    case GraphOpKind::kTranspose:
+      for (size_t d = 0; d < index.size(); ++d) inner[op.axes[d]] = index[d];
+      break;
+    case GraphOpKind::kExpand:
+      for (size_t d = 0; d < dims.size(); ++d)
+        if (dims[d] == IndexExpr(1)) inner[d] = 0;
+      break;
+    case GraphOpKind::kSlice:
+      inner[op.axis] = op.start + op.step * index[op.axis];
+      break;
+    default:
+      STAX_CHECK(false, absl::StrCat("tensor ", graph_.tensors[op.result].name,
+                                     " is not computed by an op"));
+  }
+  return Emit(x, inner);
+}
+
+}  // namespace stax
