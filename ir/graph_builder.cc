@@ -98,8 +98,9 @@ GraphBuilder::Tensor GraphBuilder::Constant(DType dtype, Dims dims, std::vector<
   }
   const int64_t want = NumElements(dims).ConstOrDie() * DTypeBytes(dtype);
   if (static_cast<int64_t>(data.size()) != want) {
-    return Fail("constant", absl::StrCat(data.size(), " bytes of data for ", TypeText(dtype, dims),
-                                         ", which has ", want));
+    return Fail("constant", absl::StrCat(data.size(), " bytes of data (",
+                                         data.size() / DTypeBytes(dtype), " elements) for ",
+                                         TypeText(dtype, dims), ", which takes ", want));
   }
   GraphOp op;
   op.kind = GraphOpKind::kConstant;
@@ -120,6 +121,9 @@ GraphBuilder::Tensor GraphBuilder::ShapeValue(std::vector<IndexExpr> values, Dim
   }
   if (NumElements(dims) != IndexExpr(static_cast<int64_t>(values.size()))) {
     return Fail("shape value", absl::StrCat(values.size(), " values for shape ", ShapeText(dims)));
+  }
+  for (const IndexExpr& value : values) {
+    if (!CheckFormula("shape value", "value", value)) return {};
   }
   GraphOp op;
   op.kind = GraphOpKind::kShapeValue;
@@ -325,11 +329,10 @@ std::optional<std::vector<int>> GraphBuilder::Axes(std::string_view op,
   return result;
 }
 
-bool GraphBuilder::CheckExtent(std::string_view op, std::string_view what, const IndexExpr& value) {
-  if (Magnitude(value) <= kMaxElements) return true;
-  Fail(op, absl::StrCat(std::string(what), " ", value.ToString(), " is too large; at most ",
-                        kMaxElements, " is supported"));
-  return false;
+bool GraphBuilder::CheckFormula(std::string_view op, std::string_view what, const IndexExpr& e) {
+  const absl::Status s = stax::CheckFormula(graph_.symbols, ranges(), e);
+  if (!s.ok()) Fail(op, absl::StrCat(std::string(what), ": ", s.message()));
+  return s.ok();
 }
 
 }  // namespace stax

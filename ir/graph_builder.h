@@ -131,7 +131,7 @@ class GraphBuilder {
   std::optional<std::vector<int>> Axes(std::string_view op, const std::vector<int>& axes, int rank);
   // All axes of `x`, from `axis` on.
   std::vector<int> AxesFrom(Tensor x, int axis) const;
-  bool CheckExtent(std::string_view op, std::string_view what, const IndexExpr& value);
+  bool CheckFormula(std::string_view op, std::string_view what, const IndexExpr& e);
   // A size as a value of the type: a constant, or a ShapeValue when it is symbolic.
   Tensor SizeValue(const IndexExpr& size, DType dtype);
   Tensor ReduceNumbers(ReduceKind kind, Tensor x, const std::vector<int>& axes);

@@ -120,9 +120,10 @@ GraphBuilder::Tensor GraphBuilder::Slice(Tensor x, int axis, IndexExpr start, In
   const std::optional<int> from_front = Axis("slice", axis, rank(x));
   if (!from_front.has_value()) return {};
   // For one element at most any step means the same, also one whose products would overflow.
-  if (size.IsConst() && size.ConstOrDie() <= 1) step = kOne;
-  if (!CheckExtent("slice", "start", start) || !CheckExtent("slice", "step", step) ||
-      !CheckExtent("slice", "size", size)) {
+  if (size.IsConst() && size.ConstOrDie() <= 1) step = 1;
+  if (size == IndexExpr(0)) start = 0;
+  if (!CheckFormula("slice", "start", start) || !CheckFormula("slice", "step", step) ||
+      !CheckFormula("slice", "size", size)) {
     return {};
   }
   const IndexExpr extent = dims(x)[*from_front];
@@ -153,7 +154,7 @@ GraphBuilder::Tensor GraphBuilder::Pad(Tensor x, std::vector<IndexExpr> before,
   for (int d = 0; d < rank(x); ++d) {
     IndexExpr start = 0, size = dims(x)[d];
     for (IndexExpr* pad : {&before[d], &after[d]}) {
-      if (!CheckExtent("pad", "size", *pad)) return {};
+      if (!CheckFormula("pad", "size", *pad)) return {};
       if (known.ProveLe(0, *pad)) continue;
       if (!known.ProveLe(*pad, 0)) {
         return Fail("pad", absl::StrCat("size ", pad->ToString(), " on axis ", d,
@@ -217,7 +218,7 @@ GraphBuilder::Tensor GraphBuilder::Concat(std::vector<Tensor> xs, int axis) {
                                " must agree in dtype and in all sizes but axis ", *along));
     }
     total = total + dims(x)[*along];
-    if (!CheckExtent("concat", "size", total)) return {};
+    if (!CheckFormula("concat", "size", total)) return {};
     op.operands.push_back(x.id);
   }
   if (xs.size() == 1) return xs[0];

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 namespace stax {
 namespace {
+
+// Of a formula, and of the product of a shape's dims: products of sums grow exponentially.
+constexpr int64_t kMaxTerms = 64;
 
 constexpr int64_t kMaxInt64 = std::numeric_limits<int64_t>::max();
 
@@ -26,13 +30,34 @@ int64_t SaturatingAbs(int64_t a) {
   return a < 0 ? -a : a;
 }
 
-std::string UndeclaredSymbol(const std::vector<SizeSymbol>& symbols, const IndexExpr& dim) {
-  for (const std::string& var : dim.Vars()) {
+// A variable of `e` that is no declared symbol; empty if there is none.
+std::string UndeclaredSymbol(const std::vector<SizeSymbol>& symbols, const IndexExpr& e) {
+  for (const std::string& var : e.Vars()) {
     const bool declared = std::any_of(symbols.begin(), symbols.end(),
                                       [&](const SizeSymbol& s) { return s.name == var; });
     if (!declared) return var;
   }
   return "";
+}
+
+// A divisor in `e` that may be zero or negative; nullopt if there is none.
+std::optional<IndexExpr> BadDivisor(const RangeContext& ranges, const IndexExpr& e) {
+  for (const IndexExpr::Term& term : e.terms()) {
+    for (const auto& atom : term.atoms) {
+      if (atom->kind == IndexExpr::AtomKind::kVar) continue;
+      for (const IndexExpr* inner : {&atom->a, &atom->b}) {
+        if (auto bad = BadDivisor(ranges, *inner); bad.has_value()) return bad;
+      }
+      const bool divides =
+          atom->kind == IndexExpr::AtomKind::kFloorDiv || atom->kind == IndexExpr::AtomKind::kMod;
+      if (divides && !ranges.ProveLt(0, atom->b)) return atom->b;
+    }
+  }
+  return std::nullopt;
+}
+
+int64_t NumTerms(const IndexExpr& e) {
+  return static_cast<int64_t>(e.terms().size()) + (e.constant() != 0 ? 1 : 0);
 }
 
 std::string SymbolNames(const std::vector<SizeSymbol>& symbols) {
@@ -69,36 +94,57 @@ int64_t Magnitude(const IndexExpr& e) {
   return sum;
 }
 
+absl::Status CheckFormula(const std::vector<SizeSymbol>& symbols, const RangeContext& ranges,
+                          const IndexExpr& e) {
+  if (const std::string name = UndeclaredSymbol(symbols, e); !name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", name, "' is not a declared symbol (declared: ", SymbolNames(symbols), ")"));
+  }
+  if (NumTerms(e) > kMaxTerms) {
+    return absl::InvalidArgumentError(absl::StrCat("a formula of ", NumTerms(e), " terms; at most ",
+                                                   kMaxTerms, " are supported"));
+  }
+  if (Magnitude(e) > kMaxElements) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(e.ToString(), " is too large; at most ", kMaxElements, " is supported"));
+  }
+  if (const auto divisor = BadDivisor(ranges, e); divisor.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("divisor ", divisor->ToString(), " may be zero or negative"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckShape(const std::vector<SizeSymbol>& symbols, const RangeContext& ranges,
                         DType dtype, const Dims& dims) {
-  int64_t min_elements = 1;
-  int64_t bytes_magnitude = DTypeBytes(dtype);
+  const auto error = [&](const std::string& problem) {
+    return absl::InvalidArgumentError(absl::StrCat(TypeText(dtype, dims), ": ", problem));
+  };
+  int64_t min_elements = 1, terms = 1, bytes_magnitude = DTypeBytes(dtype);
   for (const IndexExpr& dim : dims) {
-    if (const std::string name = UndeclaredSymbol(symbols, dim); !name.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("shape ", ShapeText(dims), " uses '", name,
-                       "', which is not a declared symbol (declared: ", SymbolNames(symbols), ")"));
-    }
-    const int64_t lower = ranges.Bounds(dim).lo;
-    if (lower < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("shape ", ShapeText(dims), " has a ",
-                                                     dim.IsConst() ? "" : "possibly ",
-                                                     "negative size: ", dim.ToString()));
-    }
     // Empty dims count as 1, since strides are products of the other dims.
+    const int64_t lower = ranges.Bounds(dim).lo;
     min_elements = SaturatingMul(min_elements, std::max(lower, int64_t{1}));
+    terms = SaturatingMul(terms, std::max(NumTerms(dim), int64_t{1}));
     bytes_magnitude = SaturatingMul(bytes_magnitude, std::max(Magnitude(dim), int64_t{1}));
+    if (lower >= 0) continue;
+    if (absl::Status s = CheckFormula(symbols, ranges, dim); !s.ok()) {
+      return error(std::string(s.message()));
+    }
+    return error(
+        absl::StrCat("size ", dim.ToString(), dim.IsConst() ? " is" : " may be", " negative"));
   }
   if (min_elements > kMaxElements) {
-    const bool saturated = min_elements == kMaxInt64;
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", TypeText(dtype, dims), " of ",
-                     saturated ? "2^63 or more" : absl::StrCat(min_elements), " elements; at most ",
-                     kMaxElements, " are supported"));
+    return error(absl::StrCat(
+        "a tensor of ", min_elements == kMaxInt64 ? "2^63 or more" : absl::StrCat(min_elements),
+        " elements; at most ", kMaxElements, " are supported"));
   }
-  if (bytes_magnitude >= kMaxBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", TypeText(dtype, dims), ": its size in bytes may exceed 2^62"));
+  if (bytes_magnitude >= kMaxBytes) return error("its size in bytes may exceed 2^62");
+  if (terms > kMaxTerms) return error("the formula of its size is too long");
+  for (const IndexExpr& dim : dims) {
+    if (absl::Status s = CheckFormula(symbols, ranges, dim); !s.ok()) {
+      return error(std::string(s.message()));
+    }
   }
   return absl::OkStatus();
 }

@@ -28,9 +28,14 @@ std::string TypeText(DType dtype, const Dims& dims);
 // Sums and products of expressions stay clear of overflow while sums and products of magnitudes do.
 int64_t Magnitude(const IndexExpr& e);
 
-// Whether `dims` can be the shape of a tensor: symbols declared, sizes never negative, not more
-// than kMaxElements elements (for symbolic sizes: at their lower bounds; the actual sizes are
-// checked when they are known), formula of the size in bytes clear of overflow.
+// Whether `e` has a value for all sizes: symbols declared, divisors positive; and whether computing
+// with it is safe and cheap: Magnitude at most kMaxElements, at most 64 terms.
+absl::Status CheckFormula(const std::vector<SizeSymbol>& symbols, const RangeContext& ranges,
+                          const IndexExpr& e);
+
+// Whether `dims` can be the shape of a tensor: formulas that are never negative, not more than
+// kMaxElements elements (for symbolic sizes: at their lower bounds; the actual sizes are checked
+// when they are known), formula of the size in bytes clear of overflow and not too long.
 // InvalidArgument that names the shape and the dim otherwise.
 absl::Status CheckShape(const std::vector<SizeSymbol>& symbols, const RangeContext& ranges,
                         DType dtype, const Dims& dims);

@@ -319,6 +319,11 @@ std::string Verifier::CheckSource(const GraphOp& op) const {
       return "data does not fill the result";
     }
   }
+  for (const IndexExpr& value : op.values) {
+    if (absl::Status s = CheckFormula(graph_.symbols, ranges_, value); !s.ok()) {
+      return std::string(s.message());
+    }
+  }
   if (op.kind == GraphOpKind::kShapeValue &&
       IndexExpr(static_cast<int64_t>(op.values.size())) != numel) {
     return "values do not fill the result";
