@@ -454,11 +454,7 @@ IndexExpr operator-(const IndexExpr& a, const IndexExpr& b) { return OrDie(TrySu
 IndexExpr operator*(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMul(a, b)); }
 IndexExpr IndexExpr::operator-() const { return OrDie(TrySub(0, *this)); }
 
-IndexExpr FloorDiv(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryFloorDiv(a, b)); }
 IndexExpr CeilDiv(const IndexExpr& a, const IndexExpr& b) { return FloorDiv(a + b - 1, b); }
-IndexExpr Mod(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMod(a, b)); }
-IndexExpr Min(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMin(a, b)); }
-IndexExpr Max(const IndexExpr& a, const IndexExpr& b) { return OrDie(TryMax(a, b)); }
 
 IndexExpr Product(const std::vector<IndexExpr>& factors) {
   IndexExpr product = 1;

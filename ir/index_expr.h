@@ -141,6 +141,7 @@ class RangeContext {
   bool ProveDivisible(const IndexExpr& e, int64_t d) const;
 
  private:
+  friend class BoundSearch;
   std::map<std::string, Interval, std::less<>> sizes_;
   std::map<std::string, IndexExpr, std::less<>> loops_;
 };

@@ -66,16 +66,36 @@ class PolyBuilder {
 std::optional<IndexExpr> TryAdd(const IndexExpr& a, const IndexExpr& b);
 std::optional<IndexExpr> TrySub(const IndexExpr& a, const IndexExpr& b);
 std::optional<IndexExpr> TryMul(const IndexExpr& a, const IndexExpr& b);
-// The constructors of the same names, with the context-free rules.
-std::optional<IndexExpr> TryFloorDiv(const IndexExpr& a, const IndexExpr& b);
-std::optional<IndexExpr> TryMod(const IndexExpr& a, const IndexExpr& b);
-std::optional<IndexExpr> TryMin(const IndexExpr& a, const IndexExpr& b);
-std::optional<IndexExpr> TryMax(const IndexExpr& a, const IndexExpr& b);
 
 // The bare atom as an expression, no rules applied.
 IndexExpr MakeAtom(IndexExpr::AtomKind kind, IndexExpr a, IndexExpr b);
 IndexExpr AtomExpr(AtomPtr atom);
 IndexExpr TermExpr(const IndexExpr::Term& term);
+
+// a = d * quotient + rest, by polynomial division: no term of `rest` is a multiple of the leading
+// term of d. For a constant d > 0 the coefficients of `rest` lie in (-d, d), its constant in [0, d).
+struct Division {
+  IndexExpr quotient, rest;
+};
+std::optional<Division> Divide(const IndexExpr& a, const IndexExpr& d);  // d != 0
+// a / d where d divides a as a polynomial, else nullopt.
+std::optional<IndexExpr> ExactQuotient(const IndexExpr& a, const IndexExpr& d);
+// Largest monomial that divides every term of a and the term b; its coefficient is positive.
+IndexExpr::Term MonomialGcd(const IndexExpr& a, IndexExpr::Term b);
+
+// coeff and rest of e = coeff * atom + rest, neither with `atom` as a factor of a term (it may
+// be inside other atoms); nullopt when a term has a higher power of it.
+struct LinearForm {
+  IndexExpr coeff, rest;
+};
+std::optional<LinearForm> LinearIn(const IndexExpr& e, const IndexExpr::Atom& atom);
+
+// a <= b by bounds alone, without simplifying first: what rules may ask.
+bool ProveLeByBounds(const RangeContext& ranges, const IndexExpr& a, const IndexExpr& b);
+
+// e with every mod(x, d) that occurs once in a term written as x - d*floordiv(x, d). Equal integers
+// that are merged or split in different ways often become equal expressions.
+IndexExpr ExpandMods(const IndexExpr& e, const RangeContext& ranges);
 
 // Rounding towards minus infinity; b > 0.
 inline int64_t FloorDivInt(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }

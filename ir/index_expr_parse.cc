@@ -284,13 +284,13 @@ class Builder {
     if (!a.ok()) return a;
     absl::StatusOr<IndexExpr> b = Build(node.args[1]);
     if (!b.ok()) return b;
-    if (node.kind == Kind::kMin) return Checked(node, TryMin(*a, *b));
-    if (node.kind == Kind::kMax) return Checked(node, TryMax(*a, *b));
+    if (node.kind == Kind::kMin) return Checked(node, Min(*a, *b));
+    if (node.kind == Kind::kMax) return Checked(node, Max(*a, *b));
     if (b->IsConst() && b->constant() <= 0) {
       return ErrorAt(node.args[1].column,
                      absl::StrCat("a divisor must be positive, found ", b->constant()));
     }
-    return Checked(node, node.kind == Kind::kFloorDiv ? TryFloorDiv(*a, *b) : TryMod(*a, *b));
+    return Checked(node, node.kind == Kind::kFloorDiv ? FloorDiv(*a, *b) : Mod(*a, *b));
   }
 };
 

@@ -1,210 +1,412 @@
-// Provisional: sound but incomplete simplification; the rule table replaces it.
+// Applies the rule table: in the constructors FloorDiv, Mod, Min and Max with nothing known about
+// variables, and in Simplify with their ranges.
+//
+// Simplify repeats passes until one changes nothing, which makes it idempotent. A pass rewrites
+// every atom from the inside out and recombines the terms of every sum. Rules that apply always
+// lower the number or the nesting of atoms, or sort operands; all others must lower the weight.
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "absl/base/internal/raw_logging.h"
 #include "ir/index_expr.h"
 #include "ir/index_expr_internal.h"
+#include "ir/index_expr_parse.h"
+#include "ir/index_rules.h"
 
 namespace stax {
 namespace {
 
+using Atom = IndexExpr::Atom;
 using AtomKind = IndexExpr::AtomKind;
+using Kind = IndexSyntax::Kind;
 using Term = IndexExpr::Term;
 
-int64_t Sat(__int128 v) {
-  if (v >= INT64_MAX) return INT64_MAX;
-  if (v <= INT64_MIN) return INT64_MIN;
-  return static_cast<int64_t>(v);
-}
-int64_t SatMul(int64_t a, int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  if (a == INT64_MIN || a == INT64_MAX || b == INT64_MIN || b == INT64_MAX) {
-    return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+// Passes of Simplify; more than six have not been seen in a million random expressions.
+constexpr int kMaxPasses = 32;
+// Nesting of rule applications, a backstop for the stack.
+constexpr int kMaxRewriteDepth = 64;
+
+AtomKind KindOf(const IndexSyntax& node) {
+  switch (node.kind) {
+    case Kind::kFloorDiv: return AtomKind::kFloorDiv;
+    case Kind::kMod: return AtomKind::kMod;
+    case Kind::kMin: return AtomKind::kMin;
+    case Kind::kMax: return AtomKind::kMax;
+    default: return AtomKind::kVar;
   }
-  return Sat(static_cast<__int128>(a) * b);
-}
-int64_t SatAdd(int64_t a, int64_t b) {
-  if (a == INT64_MIN || a == INT64_MAX) return a;
-  if (b == INT64_MIN || b == INT64_MAX) return b;
-  return Sat(static_cast<__int128>(a) + b);
 }
 
-// Splits e = d * quotient + rest for constant d or a single variable/monomial d.
-void Split(const IndexExpr& e, const IndexExpr& d, IndexExpr* quotient, IndexExpr* rest) {
-  *quotient = 0;
-  *rest = e;
-  if (d.IsConst()) {
-    PolyBuilder q, r;
-    for (const Term& t : e.terms()) {
-      q.AddTerm(t.coeff / d.constant(), t.atoms);
-      r.AddTerm(t.coeff % d.constant(), t.atoms);
+// Rules by the kind of the atom they rewrite, so that a site tries only those.
+const std::vector<const ParsedIndexRule*>& RulesFor(AtomKind kind) {
+  using Lists = std::vector<std::vector<const ParsedIndexRule*>>;
+  static const Lists& lists = *[] {
+    auto* lists = new Lists(static_cast<size_t>(AtomKind::kMax) + 1);
+    for (const ParsedIndexRule& rule : AllIndexRules()) {
+      (*lists)[static_cast<size_t>(KindOf(rule.left))].push_back(&rule);
     }
-    q.AddConstant(FloorDivInt(e.constant(), d.constant()));
-    r.AddConstant(ModInt(e.constant(), d.constant()));
-    *quotient = *q.Finish();
-    *rest = *r.Finish();
-    return;
-  }
-  const Term& lead = d.terms()[0];
-  for (int fuel = 64; fuel > 0; --fuel) {
-    bool changed = false;
-    for (const Term& t : rest->terms()) {
-      if (t.coeff % lead.coeff != 0) continue;
-      std::vector<AtomPtr> left = t.atoms;
-      bool all = true;
-      for (const AtomPtr& a : lead.atoms) {
-        auto it = std::find_if(left.begin(), left.end(),
-                               [&](const AtomPtr& b) { return CompareAtoms(*a, *b) == 0; });
-        if (it == left.end()) { all = false; break; }
-        left.erase(it);
-      }
-      if (!all) continue;
-      PolyBuilder b;
-      b.AddTerm(t.coeff / lead.coeff, left);
-      IndexExpr q = *b.Finish();
-      *quotient = *quotient + q;
-      *rest = *rest - q * d;
-      changed = true;
-      break;
-    }
-    if (!changed) return;
-  }
+    return lists;
+  }();
+  return lists[static_cast<size_t>(kind)];
 }
 
-IndexExpr Rewrite(AtomKind kind, const IndexExpr& a, const IndexExpr& b, const RangeContext& r) {
-  if (kind == AtomKind::kMin || kind == AtomKind::kMax) {
-    if (a == b) return a;
-    if (r.ProveLe(a, b)) return kind == AtomKind::kMin ? a : b;
-    if (r.ProveLe(b, a)) return kind == AtomKind::kMin ? b : a;
-    return b < a ? MakeAtom(kind, b, a) : MakeAtom(kind, a, b);
-  }
-  if (b.IsConst() && b.constant() == 1) return kind == AtomKind::kMod ? IndexExpr(0) : a;
-  IndexExpr q, y;
-  Split(a, b, &q, &y);
-  const bool in_range = r.ProveLe(0, y) && r.ProveLt(y, b);
-  if (kind == AtomKind::kMod) return in_range ? y : MakeAtom(kind, y, b);
-  return in_range ? q : q + MakeAtom(kind, y, b);
-}
+int32_t Weight(const IndexExpr& e) { return IndexExprAccess::Get(e).weight; }
 
-const RangeContext& NoRanges() {
+const RangeContext& NothingKnown() {
   static const auto& none = *new RangeContext;
   return none;
 }
 
-}  // namespace
-
-std::optional<IndexExpr> TryFloorDiv(const IndexExpr& a, const IndexExpr& b) {
-  return Rewrite(AtomKind::kFloorDiv, a, b, NoRanges());
-}
-std::optional<IndexExpr> TryMod(const IndexExpr& a, const IndexExpr& b) {
-  return Rewrite(AtomKind::kMod, a, b, NoRanges());
-}
-std::optional<IndexExpr> TryMin(const IndexExpr& a, const IndexExpr& b) {
-  return Rewrite(AtomKind::kMin, a, b, NoRanges());
-}
-std::optional<IndexExpr> TryMax(const IndexExpr& a, const IndexExpr& b) {
-  return Rewrite(AtomKind::kMax, a, b, NoRanges());
-}
-
-void RangeContext::AddSize(std::string_view name, int64_t lower, int64_t upper) {
-  sizes_[std::string(name)] = {lower, upper};
-}
-void RangeContext::AddLoop(std::string_view name, IndexExpr extent) {
-  loops_[std::string(name)] = std::move(extent);
-}
-std::optional<IndexExpr> RangeContext::Extent(std::string_view name) const {
-  const auto it = loops_.find(name);
-  if (it == loops_.end()) return std::nullopt;
-  return it->second;
-}
-
-Interval RangeContext::Bounds(const IndexExpr& e) const {
-  Interval sum{e.constant(), e.constant()};
-  for (const Term& t : e.terms()) {
-    Interval p{t.coeff, t.coeff};
-    for (const AtomPtr& atom : t.atoms) {
-      Interval v;
-      if (atom->kind == AtomKind::kVar) {
-        if (auto it = sizes_.find(atom->name); it != sizes_.end()) v = it->second;
-        if (auto it = loops_.find(atom->name); it != loops_.end()) {
-          v = {0, SatAdd(Bounds(it->second).hi, -1)};
-        }
-      } else {
-        const Interval a = Bounds(atom->a), b = Bounds(atom->b);
-        switch (atom->kind) {
-          case AtomKind::kMin: v = {std::min(a.lo, b.lo), std::min(a.hi, b.hi)}; break;
-          case AtomKind::kMax: v = {std::max(a.lo, b.lo), std::max(a.hi, b.hi)}; break;
-          case AtomKind::kMod: v = {0, SatAdd(b.hi, -1)}; break;
-          default:
-            if (a.lo >= 0) v.lo = 0;
-            if (a.hi != Interval::kPosInf) {
-              v.hi = a.hi < 0 ? -1 : a.hi / std::max<int64_t>(1, b.lo);
-            }
-        }
-      }
-      const int64_t c[] = {SatMul(p.lo, v.lo), SatMul(p.lo, v.hi), SatMul(p.hi, v.lo),
-                           SatMul(p.hi, v.hi)};
-      p = {*std::min_element(c, c + 4), *std::max_element(c, c + 4)};
-    }
-    sum = {SatAdd(sum.lo, p.lo), SatAdd(sum.hi, p.hi)};
+int64_t Fold(AtomKind kind, int64_t a, int64_t b) {
+  switch (kind) {
+    case AtomKind::kFloorDiv: return FloorDivInt(a, b);
+    case AtomKind::kMod: return ModInt(a, b);
+    case AtomKind::kMin: return std::min(a, b);
+    default: return std::max(a, b);
   }
-  return sum;
 }
 
-bool RangeContext::ProveLe(const IndexExpr& a, const IndexExpr& b) const {
-  IndexExpr e = b - a;
-  for (int fuel = 32; fuel > 0; --fuel) {
-    if (Bounds(e).lo >= 0) return true;
-    bool changed = false;
-    for (const auto& [name, extent] : loops_) {
-      const auto stride = e.StrideOf(name);
-      if (!stride.has_value() || *stride == IndexExpr(0)) continue;
-      const Interval sign = Bounds(*stride);
-      if (sign.lo < 0 && sign.hi > 0) continue;
-      e = e.Substitute({{name, sign.lo >= 0 ? IndexExpr(0) : extent - 1}});
-      changed = true;
-      break;
+class Rewriter {
+ public:
+  explicit Rewriter(const RangeContext& ranges) : ranges_(ranges) {}
+
+  // kind(a, b) with the rules applied to it and to what they build, not inside a and b.
+  IndexExpr Build(AtomKind kind, const IndexExpr& a, const IndexExpr& b);
+
+  // One pass over e: atoms from the inside out, then the sum.
+  IndexExpr Pass(const IndexExpr& e);
+
+  IndexExpr ExpandMods(const IndexExpr& e);
+
+ private:
+  // The result of the first rule that applies; nullopt when none does.
+  std::optional<IndexExpr> ApplyRules(AtomKind kind, const IndexExpr& a, const IndexExpr& b);
+  std::optional<IndexExpr> Apply(const ParsedIndexRule& rule, RuleBindings bindings);
+  bool Holds(const RuleCondition& condition, RuleBindings bindings);
+  // The expression of a side of a rule; nullopt on overflow.
+  std::optional<IndexExpr> Instantiate(const IndexSyntax& side, RuleBindings bindings);
+  // With the atoms as written instead of rewritten.
+  static std::optional<IndexExpr> InstantiateRaw(const IndexSyntax& side, RuleBindings bindings);
+  template <typename MakeCompound>
+  static std::optional<IndexExpr> InstantiateWith(const IndexSyntax& side, RuleBindings bindings,
+                                                  const MakeCompound& make);
+
+  std::optional<IndexExpr> DivideExpanded(AtomKind kind, const IndexExpr& a, const IndexExpr& b);
+
+  IndexExpr PassAtom(const AtomPtr& atom);
+  IndexExpr Recombine(const IndexExpr& e);
+  IndexExpr ContractMods(IndexExpr e);
+  bool ContractOne(IndexExpr* e);
+
+  const RangeContext& ranges_;
+  int depth_ = 0;
+  // Results of PassAtom; the keys are kept alive by `alive_`.
+  std::unordered_map<const Atom*, IndexExpr> passed_;
+  std::vector<AtomPtr> alive_;
+};
+
+template <typename MakeCompound>
+std::optional<IndexExpr> Rewriter::InstantiateWith(const IndexSyntax& side, RuleBindings bindings,
+                                                   const MakeCompound& make) {
+  switch (side.kind) {
+    case Kind::kConst: return IndexExpr(side.value);
+    case Kind::kVar:
+      for (const RuleBinding& binding : bindings) {
+        if (binding.letter == side.name[0]) return binding.value;
+      }
+      ABSL_RAW_LOG(FATAL, "a rule proposes no value for '%s'", side.name.c_str());
+      return std::nullopt;
+    case Kind::kNegate:
+    case Kind::kSum: {
+      PolyBuilder sum;
+      for (const IndexSyntax& arg : side.args) {
+        const bool negate = arg.kind == Kind::kNegate;
+        const std::optional<IndexExpr> e =
+            InstantiateWith(negate ? arg.args[0] : arg, bindings, make);
+        if (!e.has_value()) return std::nullopt;
+        sum.AddScaled(*e, negate != (side.kind == Kind::kNegate) ? -1 : 1);
+      }
+      return sum.Finish();
     }
-    if (changed) continue;
-    std::map<std::string, IndexExpr> shift;
-    RangeContext shifted = *this;
-    for (const std::string& name : e.Vars()) {
-      const auto it = sizes_.find(name);
-      if (it == sizes_.end() || it->second.lo == Interval::kNegInf || it->second.lo == 0) continue;
-      shift.emplace(name, IndexExpr::Var(name) + it->second.lo);
-      shifted.sizes_[name] = {0, SatAdd(it->second.hi, -it->second.lo)};
+    case Kind::kProduct: {
+      std::optional<IndexExpr> product = InstantiateWith(side.args[0], bindings, make);
+      for (size_t i = 1; i < side.args.size() && product.has_value(); ++i) {
+        const std::optional<IndexExpr> e = InstantiateWith(side.args[i], bindings, make);
+        if (!e.has_value()) return std::nullopt;
+        product = TryMul(*product, *e);
+      }
+      return product;
     }
-    return !shift.empty() && shifted.Bounds(e.Substitute(shift)).lo >= 0;
+    default: {
+      const std::optional<IndexExpr> a = InstantiateWith(side.args[0], bindings, make);
+      const std::optional<IndexExpr> b = InstantiateWith(side.args[1], bindings, make);
+      if (!a.has_value() || !b.has_value()) return std::nullopt;
+      return make(KindOf(side), *a, *b);
+    }
+  }
+}
+
+std::optional<IndexExpr> Rewriter::Instantiate(const IndexSyntax& side, RuleBindings bindings) {
+  return InstantiateWith(side, bindings,
+                         [this](AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
+                           return Build(kind, a, b);
+                         });
+}
+
+std::optional<IndexExpr> Rewriter::InstantiateRaw(const IndexSyntax& side, RuleBindings bindings) {
+  return InstantiateWith(side, bindings, MakeAtom);
+}
+
+bool Rewriter::Holds(const RuleCondition& condition, RuleBindings bindings) {
+  const std::optional<IndexExpr> a = InstantiateRaw(condition.a, bindings);
+  const std::optional<IndexExpr> b = InstantiateRaw(condition.b, bindings);
+  if (!a.has_value() || !b.has_value()) return false;
+  switch (condition.relation) {
+    case RuleCondition::Relation::kEq: return *a == *b;
+    case RuleCondition::Relation::kLe: return ProveLeByBounds(ranges_, *a, *b);
+    case RuleCondition::Relation::kLt: {
+      const std::optional<IndexExpr> next = TryAdd(*a, 1);
+      return next.has_value() && ProveLeByBounds(ranges_, *next, *b);
+    }
   }
   return false;
 }
-bool RangeContext::ProveLt(const IndexExpr& a, const IndexExpr& b) const {
-  return ProveLe(a + 1, b);
-}
-bool RangeContext::ProveEq(const IndexExpr& a, const IndexExpr& b) const {
-  return a == b || Simplify(a - b, *this) == IndexExpr(0);
-}
-bool RangeContext::ProveDivisible(const IndexExpr& e, int64_t d) const {
-  return Simplify(Mod(e, d), *this) == IndexExpr(0);
+
+std::optional<IndexExpr> Rewriter::Apply(const ParsedIndexRule& rule, RuleBindings bindings) {
+  for (const RuleCondition& condition : rule.conditions) {
+    if (!Holds(condition, bindings)) return std::nullopt;
+  }
+  return Instantiate(rule.right, bindings);
 }
 
-IndexExpr Simplify(const IndexExpr& e, const RangeContext& ranges) {
-  if (!IndexExprAccess::Get(e).has_compound) return e;
-  IndexExpr sum = e.constant();
-  for (const Term& t : e.terms()) {
-    IndexExpr product = t.coeff;
-    for (const AtomPtr& atom : t.atoms) {
-      product = product * (atom->kind == AtomKind::kVar
-                               ? AtomExpr(atom)
-                               : Rewrite(atom->kind, Simplify(atom->a, ranges),
-                                         Simplify(atom->b, ranges), ranges));
-    }
-    sum = sum + product;
+std::optional<IndexExpr> Rewriter::ApplyRules(AtomKind kind, const IndexExpr& a,
+                                              const IndexExpr& b) {
+  const bool division = kind == AtomKind::kFloorDiv || kind == AtomKind::kMod;
+  // A size that is zero makes divisions by it meaningless, but they are then never evaluated.
+  if (division && b.IsConst() && b.constant() <= 0) return std::nullopt;
+  if (a.IsConst() && b.IsConst()) return IndexExpr(Fold(kind, a.constant(), b.constant()));
+  std::optional<IndexExpr> result;
+  if (depth_ >= kMaxRewriteDepth) return result;
+  ++depth_;
+  if (division) result = DivideExpanded(kind, a, b);
+  for (const ParsedIndexRule* rule : RulesFor(kind)) {
+    if (result.has_value()) break;
+    if (rule->rule->use == RuleUse::kExpansion) continue;
+    rule->rule->propose({a, b, ranges_}, [&](RuleBindings bindings) {
+#ifndef NDEBUG
+      const std::optional<IndexExpr> left = InstantiateRaw(rule->left, bindings);
+      ABSL_RAW_CHECK(!left.has_value() || *left == MakeAtom(kind, a, b), rule->rule->name);
+#endif
+      result = Apply(*rule, bindings);
+      if (result.has_value() && rule->rule->use == RuleUse::kWhereSmaller &&
+          Weight(*result) >= Weight(a) + Weight(b) + 1) {
+        result.reset();
+      }
+      return result.has_value();
+    });
   }
-  return sum == e ? e : Simplify(sum, ranges);
+  --depth_;
+  return result;
+}
+
+// floordiv or mod of a sum whose mods are written as differences, if that is shorter: the parts of
+// floordiv(x, 12) + mod(floordiv(x, 4), 3), which is floordiv(x, 4) - 2*floordiv(x, 12), are then
+// split off one by one.
+std::optional<IndexExpr> Rewriter::DivideExpanded(AtomKind kind, const IndexExpr& a,
+                                                  const IndexExpr& b) {
+  if (a.terms().size() < 2 || !IndexExprAccess::Get(a).has_compound) return std::nullopt;
+  const IndexExpr expanded = ExpandMods(a);
+  if (expanded == a) return std::nullopt;
+  IndexExpr result = Build(kind, expanded, b);
+  if (Weight(result) >= Weight(a) + Weight(b) + 1) return std::nullopt;
+  return result;
+}
+
+IndexExpr Rewriter::Build(AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
+  std::optional<IndexExpr> result = ApplyRules(kind, a, b);
+  return result.has_value() ? *std::move(result) : MakeAtom(kind, a, b);
+}
+
+IndexExpr Rewriter::PassAtom(const AtomPtr& atom) {
+  if (atom->kind == AtomKind::kVar) {
+    const Interval bounds = ranges_.Bounds(AtomExpr(atom));
+    return bounds.lo == bounds.hi ? IndexExpr(bounds.lo) : AtomExpr(atom);
+  }
+  if (const auto it = passed_.find(atom.get()); it != passed_.end()) return it->second;
+  const IndexExpr a = Pass(atom->a), b = Pass(atom->b);
+  std::optional<IndexExpr> result = ApplyRules(atom->kind, a, b);
+  if (!result.has_value()) {
+    result = a == atom->a && b == atom->b ? AtomExpr(atom) : MakeAtom(atom->kind, a, b);
+  }
+  alive_.push_back(atom);
+  passed_.emplace(atom.get(), *result);
+  return *result;
+}
+
+IndexExpr Rewriter::Pass(const IndexExpr& e) {
+  PolyBuilder sum;
+  sum.AddConstant(e.constant());
+  bool compounds = false;
+  for (const Term& term : e.terms()) {
+    std::optional<IndexExpr> product = IndexExpr(term.coeff);
+    for (const AtomPtr& atom : term.atoms) {
+      compounds |= atom->kind != AtomKind::kVar;
+      product = TryMul(*product, PassAtom(atom));
+      if (!product.has_value()) return e;
+    }
+    sum.AddScaled(*product, 1);
+  }
+  const std::optional<IndexExpr> result = sum.Finish();
+  if (!result.has_value()) return e;
+  return compounds ? Recombine(*result) : *result;
+}
+
+// Position of the only mod among the atoms; -1 for none or several.
+int OnlyMod(const Term& term) {
+  int found = -1;
+  for (size_t i = 0; i < term.atoms.size(); ++i) {
+    if (term.atoms[i]->kind != AtomKind::kMod) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+IndexExpr Rewriter::ExpandMods(const IndexExpr& e) {
+  PolyBuilder sum;
+  sum.AddConstant(e.constant());
+  for (const Term& term : e.terms()) {
+    const int mod = OnlyMod(term);
+    if (mod < 0) {
+      sum.AddTerm(term.coeff, term.atoms);
+      continue;
+    }
+    const Atom& atom = *term.atoms[mod];
+    const std::optional<IndexExpr> expansion =
+        Instantiate(ModExpansionRule().right, {{'x', atom.a}, {'d', atom.b}});
+    if (!expansion.has_value()) return e;
+    std::vector<AtomPtr> others = term.atoms;
+    others.erase(others.begin() + mod);
+    sum.AddProduct(*expansion, term.coeff, others);
+  }
+  const std::optional<IndexExpr> result = sum.Finish();
+  return result.has_value() ? *result : e;
+}
+
+// What a part of a sum that comes from c*mod(y, k) looks like after expansion: c*y - c*k*q with
+// q = floordiv(y, k). Given an atom q = floordiv(x, d) and its coefficient, proposes k = d with
+// y = x, and divisors k of d with y = floordiv(x, d/k).
+std::vector<IndexExpr> CandidateDivisors(const IndexExpr& coeff, const IndexExpr& d) {
+  std::vector<IndexExpr> candidates = {d};
+  if (coeff == IndexExpr(0) || d.IsConst() != coeff.IsConst()) return candidates;
+  const auto add = [&](const IndexExpr& k) {
+    if (std::find(candidates.begin(), candidates.end(), k) == candidates.end()) {
+      candidates.push_back(k);
+    }
+  };
+  if (coeff.IsConst()) {
+    // Small divisors only: reshapes split off factors one at a time.
+    const int64_t gcd = std::gcd(coeff.constant(), d.constant());
+    add(gcd);
+    for (int64_t k = 2; k <= 64 && k < gcd; ++k) {
+      if (gcd % k == 0) add(k), add(gcd / k);
+    }
+    return candidates;
+  }
+  if (const std::optional<IndexExpr> minus = TrySub(0, coeff)) add(*minus);
+  add(TermExpr(MonomialGcd(coeff, MonomialGcd(d, d.terms()[0]))));
+  return candidates;
+}
+
+bool Rewriter::ContractOne(IndexExpr* e) {
+  IndexExpr best = *e;
+  for (const Term& term : e->terms()) {
+    for (const AtomPtr& atom : term.atoms) {
+      if (atom->kind != AtomKind::kFloorDiv) continue;
+      const std::optional<LinearForm> form = LinearIn(*e, *atom);
+      if (!form.has_value()) continue;
+      for (const IndexExpr& k : CandidateDivisors(form->coeff, atom->b)) {
+        const std::optional<IndexExpr> c = ExactQuotient(form->coeff, k);
+        const std::optional<IndexExpr> outer = ExactQuotient(atom->b, k);
+        if (!c.has_value() || !outer.has_value()) continue;
+        if (!ProveLeByBounds(ranges_, 1, k) && k != atom->b) continue;
+        const IndexExpr y = Build(AtomKind::kFloorDiv, atom->a, *outer);
+        const std::optional<IndexExpr> expansion =
+            Instantiate(ModExpansionRule().right, {{'x', y}, {'d', k}});
+        if (!expansion.has_value()) continue;
+        const std::optional<IndexExpr> change =
+            TrySub(*expansion, Build(AtomKind::kMod, y, k));
+        if (!change.has_value()) continue;
+        // c is minus the factor of the mod.
+        const std::optional<IndexExpr> scaled = TryMul(*c, *change);
+        if (!scaled.has_value()) continue;
+        const std::optional<IndexExpr> contracted = TryAdd(*e, *scaled);
+        if (contracted.has_value() && Weight(*contracted) < Weight(best)) best = *contracted;
+      }
+    }
+  }
+  if (best == *e) return false;
+  *e = std::move(best);
+  return true;
+}
+
+IndexExpr Rewriter::ContractMods(IndexExpr e) {
+  while (ContractOne(&e)) {
+  }
+  return e;
+}
+
+// Puts together what division took apart: d*floordiv(x, d) + mod(x, d) = x and its like for more
+// digits, by writing all mods as differences, where they cancel, and going back where that is
+// shorter.
+IndexExpr Rewriter::Recombine(const IndexExpr& e) {
+  if (e.terms().size() < 2) return e;
+  IndexExpr result = ContractMods(ExpandMods(e));
+  return Weight(result) < Weight(e) ? result : e;
+}
+
+}  // namespace
+
+IndexExpr ExpandMods(const IndexExpr& e, const RangeContext& ranges) {
+  return Rewriter(ranges).ExpandMods(e);
+}
+
+namespace {
+
+IndexExpr MakeCompound(AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
+  return Rewriter(NothingKnown()).Build(kind, a, b);
+}
+
+IndexExpr MakeDivision(AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
+  ABSL_RAW_CHECK(!b.IsConst() || b.constant() > 0, "the divisor of an index expression is positive");
+  return MakeCompound(kind, a, b);
+}
+
+}  // namespace
+
+IndexExpr FloorDiv(const IndexExpr& a, const IndexExpr& b) {
+  return MakeDivision(AtomKind::kFloorDiv, a, b);
+}
+IndexExpr Mod(const IndexExpr& a, const IndexExpr& b) {
+  return MakeDivision(AtomKind::kMod, a, b);
+}
+IndexExpr Min(const IndexExpr& a, const IndexExpr& b) { return MakeCompound(AtomKind::kMin, a, b); }
+IndexExpr Max(const IndexExpr& a, const IndexExpr& b) { return MakeCompound(AtomKind::kMax, a, b); }
+
+IndexExpr Simplify(const IndexExpr& e, const RangeContext& ranges) {
+  Rewriter rewriter(ranges);
+  IndexExpr current = e;
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    IndexExpr next = rewriter.Pass(current);
+    if (next == current) break;
+    current = std::move(next);
+  }
+  return current;
 }
 
 }  // namespace stax

@@ -1,0 +1,130 @@
+// Division of polynomials, the basis of the rules for floordiv and mod.
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/index_expr.h"
+#include "ir/index_expr_internal.h"
+
+namespace stax {
+namespace {
+
+using Term = IndexExpr::Term;
+
+// Atoms of `a` without those of `b` (both sorted); nullopt when b does not divide a.
+std::optional<std::vector<AtomPtr>> RemoveAtoms(const std::vector<AtomPtr>& a,
+                                                const std::vector<AtomPtr>& b) {
+  std::vector<AtomPtr> left;
+  size_t j = 0;
+  for (const AtomPtr& atom : a) {
+    const int order = j < b.size() ? CompareAtoms(*atom, *b[j]) : -1;
+    if (order > 0) return std::nullopt;
+    if (order == 0) {
+      ++j;
+    } else {
+      left.push_back(atom);
+    }
+  }
+  if (j < b.size()) return std::nullopt;
+  return left;
+}
+
+std::vector<AtomPtr> CommonAtoms(const std::vector<AtomPtr>& a, const std::vector<AtomPtr>& b) {
+  std::vector<AtomPtr> common;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const int order = CompareAtoms(*a[i], *b[j]);
+    if (order == 0) common.push_back(a[i]);
+    if (order <= 0) ++i;
+    if (order >= 0) ++j;
+  }
+  return common;
+}
+
+std::optional<Division> DivideByConstant(const IndexExpr& a, int64_t d) {
+  PolyBuilder quotient, rest;
+  for (const Term& term : a.terms()) {
+    quotient.AddTerm(term.coeff / d, term.atoms);
+    rest.AddTerm(term.coeff % d, term.atoms);
+  }
+  // The constant may be reduced to [0, d) at no cost in size; rounding the coefficients down as
+  // well would turn -i into (d - 1)*i and lose its range.
+  const int64_t constant = d > 0 ? FloorDivInt(a.constant(), d) : a.constant() / d;
+  quotient.AddConstant(constant);
+  rest.AddConstant(a.constant() - constant * d);
+  std::optional<IndexExpr> q = quotient.Finish(), r = rest.Finish();
+  if (!q.has_value() || !r.has_value()) return std::nullopt;
+  return Division{*std::move(q), *std::move(r)};
+}
+
+}  // namespace
+
+std::optional<Division> Divide(const IndexExpr& a, const IndexExpr& d) {
+  if (d.IsConst()) return DivideByConstant(a, d.constant());
+  const Term& lead = d.terms()[0];
+  PolyBuilder quotient;
+  IndexExpr left = a;
+  size_t done = 0;  // terms of `left` before this one stay in the rest
+  while (done < left.terms().size()) {
+    const Term& term = left.terms()[done];
+    const int64_t coeff = term.coeff / lead.coeff;
+    std::optional<std::vector<AtomPtr>> atoms;
+    if (coeff != 0) atoms = RemoveAtoms(term.atoms, lead.atoms);
+    if (!atoms.has_value()) {
+      ++done;
+      continue;
+    }
+    // Subtracting coeff * atoms * d changes this term and smaller ones only.
+    PolyBuilder difference;
+    difference.AddScaled(left, 1);
+    difference.AddProduct(d, -coeff, *atoms);
+    quotient.AddTerm(coeff, *std::move(atoms));
+    std::optional<IndexExpr> next = difference.Finish();
+    if (!next.has_value()) return std::nullopt;
+    const bool gone = term.coeff % lead.coeff == 0;
+    left = *std::move(next);
+    if (!gone) ++done;
+  }
+  std::optional<IndexExpr> q = quotient.Finish();
+  if (!q.has_value()) return std::nullopt;
+  return Division{*std::move(q), std::move(left)};
+}
+
+std::optional<IndexExpr> ExactQuotient(const IndexExpr& a, const IndexExpr& d) {
+  if (d.IsConst() && d.constant() == 0) return std::nullopt;
+  std::optional<Division> division = Divide(a, d);
+  if (!division.has_value() || division->rest != IndexExpr(0)) return std::nullopt;
+  return std::move(division->quotient);
+}
+
+Term MonomialGcd(const IndexExpr& a, Term b) {
+  Term gcd = {b.coeff, std::move(b.atoms)};
+  for (const Term& term : a.terms()) {
+    gcd.coeff = std::gcd(gcd.coeff, term.coeff);
+    gcd.atoms = CommonAtoms(gcd.atoms, term.atoms);
+  }
+  if (a.constant() != 0) {
+    gcd.coeff = std::gcd(gcd.coeff, a.constant());
+    gcd.atoms.clear();
+  }
+  if (gcd.coeff < 0) gcd.coeff = -gcd.coeff;
+  return gcd;
+}
+
+std::optional<LinearForm> LinearIn(const IndexExpr& e, const IndexExpr::Atom& atom) {
+  PolyBuilder coeff, rest;
+  rest.AddConstant(e.constant());
+  for (const Term& term : e.terms()) {
+    std::vector<AtomPtr> others;
+    for (const AtomPtr& factor : term.atoms) {
+      if (CompareAtoms(*factor, atom) != 0) others.push_back(factor);
+    }
+    const size_t power = term.atoms.size() - others.size();
+    if (power > 1) return std::nullopt;
+    (power == 1 ? coeff : rest).AddTerm(term.coeff, std::move(others));
+  }
+  return LinearForm{*coeff.Finish(), *rest.Finish()};
+}
+
+}  // namespace stax
