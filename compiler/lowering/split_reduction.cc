@@ -24,7 +24,7 @@ int64_t WantedPieces(const LoopNest& nest, bool contraction, const TargetSpec& t
   const int64_t length = AtHint(nest.ReduceNumel(), nest.symbols);
   const int64_t sms = target.multiprocessors;
   if (ReducesContiguous(nest)) {
-    if (outputs >= 2 * sms) return 1;
+    if (outputs >= (target.is_cuda() ? 2 : 8) * sms) return 1;
     return std::min(length / kRowPiece, (target.is_cuda() ? 128 : 8) * sms / outputs);
   }
   if (outputs * std::min(length, kSmallColumns) < kSmallColumns) return 1;

@@ -31,6 +31,8 @@ class TileChooser {
       : nest_(nest), target_(target), accesses_(Accesses(nest)), loops_(nest.LoopDims()),
         reductions_(nest.ReduceDims()) {}
 
+  bool IsContraction() const { return ContractionSplit().has_value(); }
+
   TileChoice Run() {
     TileChoice choice;
     std::vector<Candidate> candidates = Candidates();
@@ -147,6 +149,11 @@ class TileChooser {
 };
 
 }  // namespace
+
+bool IsContraction(const LoopNest& nest) {
+  const TargetSpec any;
+  return nest.HasReduction() && TileChooser(nest, any).IsContraction();
+}
 
 TileChoice ChooseTile(const LoopNest& nest, const TargetSpec& target) {
   return TileChooser(nest, target).Run();

@@ -26,6 +26,9 @@ struct TileChoice {
   int64_t bytes = 0, coalesced_bytes = 0;
 };
 
+// Whether a reduction reuses what it loads along two loop dims, as a matmul does.
+bool IsContraction(const LoopNest& nest);
+
 TileChoice ChooseTile(const LoopNest& nest, const TargetSpec& target);
 
 }  // namespace stax

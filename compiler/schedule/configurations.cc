@@ -240,7 +240,7 @@ void CudaLoopedColumns(const Shape& s, Proposals* out) {
   const int64_t spread = PowerOfTwoAtMost(s.x / s.multiprocessors);
   const int64_t wide = std::clamp<int64_t>(spread, kWarpLanes, kWarpLanes * s.vector);
   for (const auto& [x, r, w] : {std::tuple{wide, 8 * 8, 8}, {wide / 2, 16 * 8, 8},
-                                {wide, 4 * 16, 16}, {2 * wide, 4 * 8, 8}, {wide / 4, 32 * 8, 8},
+                                {wide, 4 * 16, 16}, {2 * wide, 4 * 8, 8}, {wide / 2, 32 * 4, 16},
                                 {wide, 4 * 8, 8}})
     out->Add(1, x, r, w);
 }

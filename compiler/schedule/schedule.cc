@@ -7,6 +7,7 @@
 #include "compiler/schedule/choose_form.h"
 #include "compiler/schedule/choose_tile.h"
 #include "compiler/schedule/configurations.h"
+#include "compiler/schedule/fuse_nests.h"
 #include "compiler/schedule/kernel_name.h"
 #include "compiler/schedule/merge_dims.h"
 #include "compiler/schedule/traffic.h"
@@ -37,14 +38,12 @@ KernelSpec MakeKernel(const LoopNest& fused, int number, const TargetSpec& targe
 
 absl::StatusOr<std::vector<KernelSpec>> Schedule(LoopProgram& program, const TargetSpec& target) {
   std::vector<KernelSpec> kernels;
-  for (size_t k = 0; k < program.nests.size(); ++k) {
-    KernelSpec kernel = MakeKernel(program.nests[k], static_cast<int>(k), target);
-    kernel.origins = program.origins[k];
+  for (FusedNest& fused : FuseNests(program)) {
+    KernelSpec kernel = MakeKernel(fused.nest, static_cast<int>(kernels.size()), target);
+    kernel.origins = std::move(fused.origins);
     if (absl::Status s = Verify(kernel.nest); !s.ok()) return s;
     kernels.push_back(std::move(kernel));
   }
-  program.nests.clear();
-  program.origins.clear();
   return kernels;
 }
 

@@ -1,0 +1,232 @@
+#include "compiler/schedule/fuse_nests.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "compiler/lowering/access_pattern.h"
+#include "compiler/lowering/rewrite_body.h"
+#include "compiler/schedule/fuse_pair.h"
+#include "compiler/schedule/nest_graph.h"
+
+namespace stax {
+namespace {
+
+// Partners looked at for each buffer a nest reads: those nearest in the program. More would find
+// little and make programs with a buffer that everybody reads quadratic.
+constexpr int kMaxPartners = 8;
+
+// A pair to try, ordered by what it saves, then by how near the two are, then by position.
+struct Candidate {
+  double saved_bytes;
+  int distance, first, second;  // first < second
+  int version_first, version_second;
+  bool operator<(const Candidate& other) const {  // for a max-heap
+    return std::tie(saved_bytes, other.distance, other.first, other.second) <
+           std::tie(other.saved_bytes, distance, first, second);
+  }
+};
+
+class Fuser {
+ public:
+  explicit Fuser(LoopProgram& program)
+      : program_(program), graph_(static_cast<int>(program.nests.size())) {
+    for (const PlanBuffer& b : program.buffers)
+      if (b.kind == PlanBuffer::Kind::kTemporary) temporaries_.insert(b.name);
+    for (size_t k = 0; k < program.nests.size(); ++k) {
+      FusedNest group;
+      group.nest = std::move(program.nests[k]);
+      group.parts = {group.nest.name};
+      group.origins = std::move(program.origins[k]);
+      groups_.push_back(std::move(group));
+      versions_.push_back(0);
+      traffic_.emplace_back();
+      AddToIndex(static_cast<int>(k));
+    }
+    program.nests.clear();
+    program.origins.clear();
+  }
+
+  std::vector<FusedNest> Run() {
+    for (int k = 0; k < static_cast<int>(groups_.size()); ++k) Propose(k);
+    while (!heap_.empty()) {
+      const Candidate c = heap_.top();
+      heap_.pop();
+      const bool current = graph_.alive(c.first) && graph_.alive(c.second) &&
+                           versions_[c.first] == c.version_first &&
+                           versions_[c.second] == c.version_second;
+      if (current) TryFuse(c.first, c.second);
+    }
+    return Finish();
+  }
+
+ private:
+  // Bytes at the hints by buffer: read (or written) by a group.
+  using BufferBytes = std::map<std::string, double>;
+
+  void AddToIndex(int k) {
+    const LoopNest& nest = groups_[k].nest;
+    traffic_[k].clear();
+    for (const Access& a : Accesses(nest)) {
+      const std::string& buffer = nest.buffers[nest.body[a.op].buffer].name;
+      double& bytes = traffic_[k][buffer];
+      bytes = std::max(bytes, static_cast<double>(a.elements) * a.element_bytes);
+      if (a.store) {
+        producer_[buffer] = k;
+      } else {
+        readers_[buffer].insert(k);
+        const auto it = producer_.find(buffer);
+        if (it != producer_.end() && it->second != k && versions_[k] == 0)
+          graph_.AddEdge(it->second, k);
+      }
+    }
+  }
+
+  void RemoveFromIndex(int k) {
+    for (const auto& [buffer, bytes] : traffic_[k]) readers_[buffer].erase(k);
+  }
+
+  // All groups that share a buffer with k, near ones only for buffers with many readers.
+  std::set<int> Partners(int k) const {
+    std::set<int> partners;
+    const auto add_readers = [&](const std::string& buffer) {
+      const auto it = readers_.find(buffer);
+      if (it == readers_.end()) return;
+      auto after = it->second.upper_bound(k), before = it->second.lower_bound(k);
+      for (int n = 0; n < kMaxPartners && after != it->second.end(); ++n) partners.insert(*after++);
+      for (int n = 0; n < kMaxPartners && before != it->second.begin(); ++n)
+        partners.insert(*--before);
+    };
+    for (const auto& [buffer, bytes] : traffic_[k]) {
+      add_readers(buffer);
+      const auto producer = producer_.find(buffer);
+      if (producer == producer_.end() || producer->second == k) continue;
+      partners.insert(producer->second);
+      // Those that read other results of the same producer.
+      for (const auto& [other, unused] : traffic_[producer->second])
+        if (producer_.count(other) > 0 && producer_.at(other) == producer->second)
+          add_readers(other);
+    }
+    partners.erase(k);
+    return partners;
+  }
+
+  // Bytes of traffic that fusing the two would save; 0 when they have nothing in common.
+  double SavedBytes(int a, int b) const {
+    double saved = 0;
+    for (const auto& [buffer, bytes_a] : traffic_[a]) {
+      const auto in_b = traffic_[b].find(buffer);
+      if (in_b == traffic_[b].end()) continue;
+      const auto producer = producer_.find(buffer);
+      const bool vertical =
+          producer != producer_.end() && (producer->second == a || producer->second == b);
+      saved += std::min(bytes_a, in_b->second);
+      if (vertical && temporaries_.count(buffer) > 0 && ReadOnlyBy(buffer, a, b))
+        saved += producer->second == a ? bytes_a : in_b->second;
+    }
+    return saved;
+  }
+
+  bool ReadOnlyBy(const std::string& buffer, int a, int b) const {
+    const auto it = readers_.find(buffer);
+    if (it == readers_.end()) return true;
+    return std::all_of(it->second.begin(), it->second.end(),
+                       [&](int k) { return k == a || k == b; });
+  }
+
+  void Propose(int k) {
+    for (int partner : Partners(k)) {
+      const double saved = SavedBytes(k, partner);
+      if (saved <= 0) continue;
+      const int first = std::min(k, partner), second = std::max(k, partner);
+      heap_.push({saved, second - first, first, second, versions_[first], versions_[second]});
+    }
+  }
+
+  void TryFuse(int a, int b) {
+    if (!graph_.CanMerge(a, b)) return;
+    if (graph_.Reaches(b, a)) std::swap(a, b);
+    std::optional<LoopNest> fused = FusePair(groups_[a].nest, groups_[b].nest);
+    if (!fused.has_value()) return;
+    const int kept = std::min(a, b), gone = std::max(a, b);
+    RemoveFromIndex(a);
+    RemoveFromIndex(b);
+    graph_.Merge(kept, gone);
+    FusedNest group = std::move(groups_[a]);
+    group.nest = std::move(*fused);
+    for (const std::string& part : groups_[b].parts) group.parts.push_back(part);
+    for (const std::string& origin : groups_[b].origins) {
+      const bool known =
+          std::find(group.origins.begin(), group.origins.end(), origin) != group.origins.end();
+      if (!known) group.origins.push_back(origin);
+    }
+    groups_[kept] = std::move(group);
+    ++versions_[kept];
+    AddToIndex(kept);
+    Propose(kept);
+  }
+
+  // Drops stores of temporaries that no other nest reads, and those buffers.
+  std::vector<FusedNest> Finish() {
+    std::vector<FusedNest> result;
+    std::set<std::string> needed;
+    for (int k : graph_.Order()) {
+      FusedNest& group = groups_[k];
+      const auto is_needed = [&](const LoopOp& store) {
+        const std::string& buffer = group.nest.buffers[store.buffer].name;
+        return temporaries_.count(buffer) == 0 || !readers_[buffer].empty();
+      };
+      LoopNest live = WithStores(group.nest, is_needed);
+      for (const NestBuffer& b : group.nest.buffers)
+        if (b.written && std::none_of(live.buffers.begin(), live.buffers.end(),
+                                      [&](const NestBuffer& l) { return l.name == b.name; }))
+          group.kept.push_back(b.name);
+      group.nest = std::move(live);
+      for (const NestBuffer& b : group.nest.buffers) needed.insert(b.name);
+      if (!group.nest.body.empty()) result.push_back(std::move(group));
+    }
+    auto& buffers = program_.buffers;
+    buffers.erase(std::remove_if(buffers.begin(), buffers.end(),
+                                 [&](const PlanBuffer& b) {
+                                   return b.kind == PlanBuffer::Kind::kTemporary &&
+                                          needed.count(b.name) == 0;
+                                 }),
+                  buffers.end());
+    return result;
+  }
+
+  static LoopNest WithStores(LoopNest nest, const std::function<bool(const LoopOp&)>& keep) {
+    const std::vector<bool> live = LiveOps(nest, keep);
+    LoopNest result;
+    result.name = nest.name;
+    result.symbols = nest.symbols;
+    result.dims = nest.dims;
+    BodyCopy how;
+    how.live = live;
+    how.rewrite_index = [](const IndexExpr& index) { return index; };
+    BodyBuilder body(&result);
+    CopyBody(nest, how, &body);
+    return RemoveDeadOps(result);
+  }
+
+  LoopProgram& program_;
+  NestGraph graph_;
+  std::set<std::string> temporaries_;
+  std::vector<FusedNest> groups_;
+  std::vector<int> versions_;
+  std::vector<BufferBytes> traffic_;
+  std::map<std::string, int> producer_;
+  std::map<std::string, std::set<int>> readers_;
+  std::priority_queue<Candidate> heap_;
+};
+
+}  // namespace
+
+std::vector<FusedNest> FuseNests(LoopProgram& program) { return Fuser(program).Run(); }
+
+}  // namespace stax
