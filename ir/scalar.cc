@@ -283,8 +283,10 @@ Scalar LoadScalar(DType t, const void* bytes) {
 
 void StoreScalar(const Scalar& s, void* bytes) {
   if (IsHalf(s.dtype)) return WriteAs(EncodeHalf(FormatOf(s.dtype), s.f), bytes);
-  if (s.dtype == DType::kF32) return WriteAs(static_cast<float>(s.f), bytes);
-  if (s.dtype == DType::kF64) return WriteAs(s.f, bytes);
+  // One NaN for all: sign and payload would tell how a value was computed.
+  const double f = std::isnan(s.f) ? std::numeric_limits<double>::quiet_NaN() : s.f;
+  if (s.dtype == DType::kF32) return WriteAs(static_cast<float>(f), bytes);
+  if (s.dtype == DType::kF64) return WriteAs(f, bytes);
   // Integers are kept wrapped, so the low bytes (this is a little-endian library) are the value.
   std::memcpy(bytes, &s.i, DTypeBytes(s.dtype));
 }

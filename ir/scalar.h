@@ -35,7 +35,8 @@ absl::StatusOr<Scalar> ParseScalar(DType t, std::string_view text);
 // Rounding of a double to a 16- or 32-bit format (to nearest even), as a double. f64: identity.
 double RoundTo(DType t, double value);
 
-// One element of memory <-> Scalar. `bytes` points to DTypeBytes(t) bytes.
+// One element of memory <-> Scalar. `bytes` points to DTypeBytes(t) bytes. Every NaN is stored as
+// the positive quiet NaN without payload.
 Scalar LoadScalar(DType t, const void* bytes);
 void StoreScalar(const Scalar& s, void* bytes);
 
