@@ -1,0 +1,66 @@
+"""C++ code from .proto files with Debian's protoc.
+
+    stax_cc_proto_library(
+        name = "graph_proto",
+        srcs = ["graph.proto"],     # import "ir/artifact/graph.proto"; #include "ir/artifact/graph.pb.h"
+        deps = [":shape_proto"],    # libraries of the imported files
+    )
+
+    stax_cc_grpc_library(
+        name = "compile_grpc",
+        srcs = ["compile.proto"],   # #include "compiler/service/compile.grpc.pb.h"
+        deps = [":compile_proto"],  # the messages; the file's own library comes first
+    )
+"""
+
+def _protos(label):
+    """The label of the .proto files of a library: its own and those they import."""
+    if ":" not in label:
+        label += ":" + label.split("/")[-1]
+    return label + "_protos"
+
+def _generate(name, srcs, protos, extension, command, tools):
+    """Runs protoc on srcs; returns the generated sources and headers."""
+    stems = [src[:-len(".proto")] for src in srcs]
+    sources = [stem + extension + ".cc" for stem in stems]
+    headers = [stem + extension + ".h" for stem in stems]
+    locations = " ".join(["$(locations %s)" % src for src in srcs])
+    native.genrule(
+        name = name + "_generate",
+        srcs = srcs + protos,
+        outs = sources + headers,
+        cmd = "$(location @debian_protobuf//:bin/protoc) -I$(GENDIR) -I. %s %s" % (command, locations),
+        tools = tools + ["@debian_protobuf//:bin/protoc"],
+        visibility = ["//visibility:private"],
+    )
+    return sources, headers
+
+def stax_cc_proto_library(name, srcs, deps = [], **kwargs):
+    """A cc_library of the messages in srcs."""
+    protos = [_protos(dep) for dep in deps]
+    native.filegroup(
+        name = name + "_protos",
+        srcs = srcs + protos,
+        **kwargs
+    )
+    sources, headers = _generate(name, srcs, protos, ".pb", "--cpp_out=$(GENDIR)", [])
+    native.cc_library(
+        name = name,
+        srcs = sources,
+        hdrs = headers,
+        deps = deps + ["//third_party/protobuf"],
+        **kwargs
+    )
+
+def stax_cc_grpc_library(name, srcs, deps, **kwargs):
+    """A cc_library of the service stubs in srcs."""
+    plugin = "@debian_grpc//:bin/grpc_cpp_plugin"
+    command = "--plugin=protoc-gen-grpc=$(location %s) --grpc_out=$(GENDIR)" % plugin
+    sources, headers = _generate(name, srcs, [_protos(dep) for dep in deps], ".grpc.pb", command, [plugin])
+    native.cc_library(
+        name = name,
+        srcs = sources,
+        hdrs = headers,
+        deps = deps + ["//third_party/grpc"],
+        **kwargs
+    )
