@@ -1,0 +1,31 @@
+// Elementary functions as LLVM IR, the same for scalars (a CUDA thread) and vectors (CPU lanes).
+//
+// Each emits branch-free code (polynomials after exact range reduction, bit tricks, selects) on f32
+// or f64 values or vectors of them, with no external calls. Errors against MPFR over the whole
+// range, denormals included: at most 2 ulp in f32, 4 ulp in f64; special values as in C99.
+// Coefficients: own minimax fits (tools in this folder's README) or classic published ones, with
+// their source named beside them.
+#ifndef STAX_COMPILER_CODEGEN_MATH_MATH_H_
+#define STAX_COMPILER_CODEGEN_MATH_MATH_H_
+
+#include "ir/loop_op.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace stax {
+
+struct MathOptions {
+  // CUDA: single instructions such as ex2.approx may be used inside where the bound still holds.
+  bool nvptx = false;
+};
+
+// Whether EmitMath handles `code` (the transcendental ops of ir/loop_op.h: rsqrt, exp ... sigmoid,
+// pow, atan2, fmod, mod for floats).
+bool IsMathOp(OpCode code);
+
+// `args`: one or two values of the same type: float, double, or a fixed vector of these.
+llvm::Value* EmitMath(llvm::IRBuilderBase& builder, OpCode code,
+                      llvm::ArrayRef<llvm::Value*> args, const MathOptions& options);
+
+}  // namespace stax
+
+#endif  // STAX_COMPILER_CODEGEN_MATH_MATH_H_

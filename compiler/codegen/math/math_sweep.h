@@ -1,0 +1,36 @@
+// Functions that apply one math function to arrays: what the tests, the benchmark and the GPU check
+// compile and run.
+#ifndef STAX_COMPILER_CODEGEN_MATH_MATH_SWEEP_H_
+#define STAX_COMPILER_CODEGEN_MATH_MATH_SWEEP_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/loop_op.h"
+#include "llvm/IR/Module.h"
+
+namespace stax::math {
+
+// The ops that EmitMath handles, in the order of their table.
+std::vector<OpCode> MathOps();
+bool IsBinary(OpCode code);
+
+// What EmitMath is called with. lanes = 1 is a scalar.
+struct SweepType {
+  bool f64 = false;
+  int lanes = 1;
+};
+// "exp_f32x8", "pow_f64".
+std::string SweepName(OpCode code, const SweepType& type);
+
+// CPU: void name(const T* a, const T* b, T* out, int64_t n), out[i] = f(a[i], b[i]) for i < n; n a
+// multiple of the lanes; b unused by one-operand functions.
+void EmitSweepFunction(llvm::Module& module, OpCode code, const SweepType& type);
+
+// CUDA: a kernel of the same name and parameters, one thread an element; scalars only.
+void EmitMathSweepKernel(llvm::Module& module, OpCode code, const SweepType& type);
+
+}  // namespace stax::math
+
+#endif  // STAX_COMPILER_CODEGEN_MATH_MATH_SWEEP_H_
