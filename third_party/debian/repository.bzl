@@ -17,7 +17,7 @@ def _impl(repository_ctx):
         repository_ctx.symlink(_package_file(repository_ctx, package, "md5sums"), sums)
         exported.append(sums)
         for line in repository_ctx.read(_package_file(repository_ctx, package, "list")).splitlines():
-            if line.endswith(".a") or line.endswith(".proto") or line.startswith("/usr/bin/"):
+            if line.endswith(".a") or line.endswith(".so") or line.endswith(".proto") or line.startswith("/usr/bin/"):
                 name = line[len("/usr/"):].replace("lib/x86_64-linux-gnu/", "lib/").replace("lib/llvm-22/lib/", "lib/")
                 repository_ctx.symlink(line, name)
                 exported.append(name)
@@ -40,6 +40,11 @@ filegroup(
 filegroup(
     name = "archives",
     srcs = glob(["lib/*.a"], allow_empty = True),
+)
+
+filegroup(
+    name = "shared_libraries",
+    srcs = glob(["lib/*.so"], allow_empty = True),
 )
 
 # Headers that don't lie in /usr/include itself.

@@ -1,0 +1,44 @@
+// Runner: checks and measures one Variant.
+#ifndef STAX_AUTOTUNER_RUNNER_H_
+#define STAX_AUTOTUNER_RUNNER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "autotuner/builder.h"
+#include "ir/artifact/program.pb.h"
+#include "profiler/timing/kernel_timer.h"
+#include "runtime/device.h"
+
+namespace stax {
+
+// One kernel made ready to measure its variants: random inputs, a reference for its outputs, guard
+// zones around every buffer.
+class KernelBench {
+ public:
+  virtual ~KernelBench() = default;
+  // status "ok" with samples, or why it may not win: "wrong_output", "guard_overwritten",
+  // "launch_failed".
+  virtual Measurement Measure(const Variant& variant) = 0;
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  virtual absl::StatusOr<std::unique_ptr<KernelBench>> Prepare(
+      const Kernel& kernel, const std::map<std::string, int64_t>& sizes) = 0;
+};
+
+// Measures on `device`. The reference of the outputs is the kernel's first candidate, compiled for
+// the CPU by `reference_builder` and run there: another code path from the same loop nest. Both must
+// outlive the runner.
+std::unique_ptr<Runner> MakeDeviceRunner(Device* device, KernelTimer* timer,
+                                         Builder* reference_builder);
+
+}  // namespace stax
+
+#endif  // STAX_AUTOTUNER_RUNNER_H_

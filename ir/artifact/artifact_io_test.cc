@@ -1,0 +1,94 @@
+#include "ir/artifact/artifact_io.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/artifact/content_hash.h"
+
+namespace stax {
+namespace {
+
+using ::testing::HasSubstr;
+
+Program SampleProgram() {
+  Program program;
+  program.set_schema_version(kSchemaVersion);
+  program.set_name("sample");
+  for (const char* name : {"XBLOCK", "WARPS", "RBLOCK", "YBLOCK"})
+    (*program.add_kernels()->add_candidates()->mutable_values())[name] = 8;
+  auto& values = *program.mutable_kernels(0)->mutable_candidates(0)->mutable_values();
+  for (int i = 0; i < 50; ++i) values[absl::StrCat("P", i)] = i;
+  return program;
+}
+
+// A map's iteration order differs between objects filled in different orders.
+TEST(ArtifactIo, EqualMessagesGiveEqualBytes) {
+  Program a = SampleProgram();
+  Program b = SampleProgram();
+  auto& values = *b.mutable_kernels(0)->mutable_candidates(0)->mutable_values();
+  values.clear();
+  for (int i = 49; i >= 0; --i) values[absl::StrCat("P", i)] = i;
+  values["XBLOCK"] = 8;
+  EXPECT_EQ(EncodeArtifact(ArtifactKind::kProgram, a), EncodeArtifact(ArtifactKind::kProgram, b));
+}
+
+TEST(ArtifactIo, RoundTrip) {
+  std::string bytes = EncodeArtifact(ArtifactKind::kProgram, SampleProgram());
+  absl::StatusOr<Program> back = DecodeProgram(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(SerializeDeterministically(*back), SerializeDeterministically(SampleProgram()));
+}
+
+TEST(ArtifactIo, EveryFlippedBitAndEveryTruncationIsRejected) {
+  const std::string bytes = EncodeArtifact(ArtifactKind::kProgram, SampleProgram());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << bit));
+      EXPECT_EQ(DecodeProgram(damaged).status().code(), absl::StatusCode::kInvalidArgument)
+          << "byte " << i << " bit " << bit;
+    }
+    EXPECT_EQ(DecodeProgram(bytes.substr(0, i)).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << "length " << i;
+  }
+}
+
+TEST(ArtifactIo, ErrorsSayWhatIsWrong) {
+  EXPECT_EQ(DecodeProgram("ELF...").status().message(),
+            "is no Stax artifact: it does not begin with STAXART");
+  DeviceSpec device;
+  device.set_schema_version(kSchemaVersion);
+  EXPECT_EQ(DecodeProgram(EncodeArtifact(ArtifactKind::kDevice, device)).status().message(),
+            "is a device description, not a program");
+  Program newer = SampleProgram();
+  newer.set_schema_version(7);
+  EXPECT_EQ(DecodeProgram(EncodeArtifact(ArtifactKind::kProgram, newer)).status().message(),
+            "has schema version 7; this Stax reads version 1");
+}
+
+TEST(ArtifactIo, FilesAreReplacedWholeOrNotAtAll) {
+  std::string path = absl::StrCat(getenv("TEST_TMPDIR"), "/p.stax");
+  ASSERT_TRUE(WriteProgram(path, SampleProgram()).ok());
+  ASSERT_TRUE(ReadProgram(path).ok());
+  absl::Status status = WriteFileAtomically("/nonexistent/p.stax", "x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.message(), "cannot write /nonexistent/p.stax: No such file or directory");
+  status = WriteFileAtomically("/dev/full", "x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("No space left on device"));
+}
+
+TEST(ContentHash, KnownValueOfTheEmptyString) {
+  // XXH3_128bits of no bytes, from the xxHash specification.
+  EXPECT_EQ(ContentHash(""), "99aa06d3014798d86001c324468d497f");
+}
+
+}  // namespace
+}  // namespace stax

@@ -1,0 +1,231 @@
+#include "runtime/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/cuda/driver.h"
+
+namespace stax {
+namespace {
+
+using cuda::Check;
+using cuda::CUdeviceptr;
+using cuda::Driver;
+
+constexpr int64_t kMaxGrid = (int64_t{1} << 31) - 1;  // gridDim.x limit
+constexpr size_t kLogBytes = 4096;
+
+CUdeviceptr ToDevice(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+
+class CudaKernel : public LoadedKernel {
+ public:
+  CudaKernel(const Driver* driver, cuda::CUmodule module, cuda::CUfunction function,
+             const Variant& variant)
+      : driver_(driver),
+        module_(module),
+        function_(function),
+        entry_(variant.entry()),
+        block_threads_(variant.block_threads()) {}
+  ~CudaKernel() override { driver_->ModuleUnload(module_); }
+
+  absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
+                      int64_t grid, StreamHandle stream) override {
+    if (grid > kMaxGrid)
+      return absl::OutOfRangeError(
+          absl::StrCat(entry_, ": a grid of ", grid, " blocks; the limit is ", kMaxGrid));
+    absl::InlinedVector<void*, 16> arguments;
+    for (void* const& buffer : buffers) arguments.push_back(const_cast<void**>(&buffer));
+    for (const int64_t& size : sizes) arguments.push_back(const_cast<int64_t*>(&size));
+    return Check(*driver_,
+                 driver_->LaunchKernel(function_, static_cast<unsigned>(grid), 1, 1,
+                                       block_threads_, 1, 1, 0,
+                                       static_cast<cuda::CUstream>(stream), arguments.data(),
+                                       nullptr),
+                 entry_);
+  }
+
+ private:
+  const Driver* driver_;
+  cuda::CUmodule module_;
+  cuda::CUfunction function_;
+  std::string entry_;
+  unsigned block_threads_;
+};
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(const Driver* driver, cuda::CUdevice device, cuda::CUcontext context, DeviceInfo info,
+             int capability)
+      : driver_(driver),
+        device_(device),
+        context_(context),
+        info_(std::move(info)),
+        capability_(capability) {}
+  ~CudaDevice() override { driver_->DevicePrimaryCtxRelease(device_); }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  absl::StatusOr<void*> Allocate(size_t bytes) override {
+    UseContext();
+    CUdeviceptr memory = 0;
+    absl::Status status = Check(*driver_, driver_->MemAlloc(&memory, std::max<size_t>(bytes, 1)),
+                                absl::StrCat("cannot allocate ", bytes, " bytes on the GPU"));
+    if (!status.ok()) return status;
+    return reinterpret_cast<void*>(memory);
+  }
+  void Free(void* memory) override {
+    UseContext();
+    if (memory != nullptr) driver_->MemFree(ToDevice(memory));
+  }
+  absl::Status CopyIn(void* device, const void* host, size_t bytes) override {
+    UseContext();
+    if (bytes == 0) return absl::OkStatus();
+    return Check(*driver_, driver_->MemcpyHtoD(ToDevice(device), host, bytes), "copy to the GPU");
+  }
+  absl::Status CopyOut(void* host, const void* device, size_t bytes) override {
+    UseContext();
+    if (bytes == 0) return absl::OkStatus();
+    return Check(*driver_, driver_->MemcpyDtoH(host, ToDevice(device), bytes),
+                 "copy from the GPU");
+  }
+  absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
+    UseContext();
+    if (bytes == 0) return absl::OkStatus();
+    return Check(*driver_,
+                 driver_->MemcpyDtoDAsync(ToDevice(to), ToDevice(from), bytes,
+                                          static_cast<cuda::CUstream>(stream)),
+                 "copy on the GPU");
+  }
+  absl::Status Synchronize() override {
+    UseContext();
+    return Check(*driver_, driver_->CtxSynchronize(), "a kernel on the GPU failed");
+  }
+
+  absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) override;
+
+ private:
+  // Calls may come from any thread of the host program.
+  void UseContext() {
+    cuda::CUcontext current = nullptr;
+    if (driver_->CtxGetCurrent(&current) != 0 || current != context_)
+      driver_->CtxSetCurrent(context_);
+  }
+
+  absl::Status CheckTarget(const Target& target) const;
+
+  const Driver* driver_;
+  cuda::CUdevice device_;
+  cuda::CUcontext context_;
+  DeviceInfo info_;
+  int capability_;  // 90 for 9.0
+};
+
+absl::Status CudaDevice::CheckTarget(const Target& target) const {
+  if (target.kind() != "cuda") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the program is compiled for ", target.kind(), "; this device runs cuda programs"));
+  }
+  // sm_90a code runs on 9.0 only, sm_80 on 8.0 and later.
+  bool fits = target.arch() == "sm_90a" ? capability_ == 90 : capability_ >= 80;
+  if (fits) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "the program is compiled for %s; this device has compute capability %d.%d, compile with "
+      "--target=%s",
+      target.arch(), capability_ / 10, capability_ % 10, info_.best_target));
+}
+
+absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& variant) {
+  if (absl::Status status = CheckTarget(variant.target()); !status.ok()) return status;
+  UseContext();
+  std::string log(kLogBytes, '\0');
+  int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferSizeBytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
+  const void* image = variant.cubin().empty() ? static_cast<const void*>(variant.ptx().c_str())
+                                              : variant.cubin().data();
+  cuda::CUmodule module = nullptr;
+  absl::Status status = Check(*driver_, driver_->ModuleLoadDataEx(&module, image, 2, options, values),
+                              absl::StrCat("cannot load ", variant.entry()));
+  if (!status.ok())
+    return absl::Status(status.code(), absl::StrCat(status.message(), "\n", log.c_str()));
+  cuda::CUfunction function = nullptr;
+  status = Check(*driver_, driver_->ModuleGetFunction(&function, module, variant.entry().c_str()),
+                 absl::StrCat("cannot find ", variant.entry()));
+  if (!status.ok()) {
+    driver_->ModuleUnload(module);
+    return status;
+  }
+  return std::make_unique<CudaKernel>(driver_, module, function, variant);
+}
+
+// "580.159.03" from the kernel module; empty where that file is absent.
+std::string KernelModuleVersion() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  std::getline(file, version);
+  return version;
+}
+
+DeviceInfo DescribeDevice(const Driver& driver, cuda::CUdevice device, int capability) {
+  auto attribute = [&](int id) {
+    int value = 0;
+    driver.DeviceGetAttribute(&value, id, device);
+    return value;
+  };
+  DeviceInfo info;
+  char name[256] = "";
+  driver.DeviceGetName(name, sizeof(name), device);
+  info.name = name;
+  info.kind = "cuda";
+  int version = 0;
+  driver.DriverGetVersion(&version);
+  std::string module = KernelModuleVersion();
+  info.driver_version = absl::StrFormat("%s%sCUDA %d.%d", module, module.empty() ? "" : ", ",
+                                        version / 1000, version % 1000 / 10);
+  info.multiprocessors = attribute(cuda::kMultiprocessorCount);
+  info.l2_bytes = attribute(cuda::kL2CacheSize);
+  size_t bytes = 0;
+  driver.DeviceTotalMem(&bytes, device);
+  info.memory_bytes = static_cast<int64_t>(bytes);
+  info.best_target = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
+  return info;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int ordinal) {
+  absl::StatusOr<const Driver*> driver = cuda::GetDriver();
+  if (!driver.ok()) return driver.status();
+  const Driver& api = **driver;
+  int count = 0;
+  api.DeviceGetCount(&count);
+  if (ordinal >= count) {
+    return absl::UnavailableError(
+        absl::StrCat("no CUDA device ", ordinal, ": the driver sees ", count));
+  }
+  cuda::CUdevice device = 0;
+  absl::Status status = Check(api, api.DeviceGet(&device, ordinal), "cuDeviceGet");
+  if (!status.ok()) return status;
+  int major = 0;
+  int minor = 0;
+  api.DeviceGetAttribute(&major, cuda::kComputeCapabilityMajor, device);
+  api.DeviceGetAttribute(&minor, cuda::kComputeCapabilityMinor, device);
+  int capability = 10 * major + minor;
+  if (capability < 80) {
+    return absl::UnavailableError(absl::StrFormat(
+        "CUDA device %d has compute capability %d.%d; Stax needs 8.0", ordinal, major, minor));
+  }
+  cuda::CUcontext context = nullptr;
+  status = Check(api, api.DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
+  if (!status.ok()) return status;
+  api.CtxSetCurrent(context);
+  return std::make_unique<CudaDevice>(&api, device, context,
+                                      DescribeDevice(api, device, capability), capability);
+}
+
+}  // namespace stax

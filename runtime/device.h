@@ -1,0 +1,70 @@
+// Device: where kernels run. Implementations: runtime/cpu (the machine itself), runtime/cuda
+// (driver API opened at run time). The emulator will be a third.
+#ifndef STAX_RUNTIME_DEVICE_H_
+#define STAX_RUNTIME_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "ir/artifact/program.pb.h"
+
+namespace stax {
+
+// A stream of the device's API (CUstream); null is the default stream. Ignored on the CPU.
+using StreamHandle = void*;
+
+// A Variant made ready to launch. Owned by the caller, must not outlive its Device.
+class LoadedKernel {
+ public:
+  virtual ~LoadedKernel() = default;
+  // `buffers` in the nest's buffer order (device pointers), `sizes` in its symbol order,
+  // `grid` program instances (> 0). Asynchronous on a GPU.
+  virtual absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
+                              int64_t grid, StreamHandle stream) = 0;
+};
+
+struct DeviceInfo {
+  std::string name;            // "NVIDIA H200", the processor's model name
+  std::string kind;            // "cuda", "cpu"
+  std::string driver_version;  // "580.159.03 (CUDA 13.0)"; empty on the cpu
+  int multiprocessors = 0;     // SMs, or cores used
+  int64_t memory_bytes = 0;
+  int64_t l2_bytes = 0;        // last-level cache on the cpu
+  std::string best_target;     // what to compile for, e.g. "cuda:sm_90a"
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+
+  // Memory aligned to 256 bytes. ResourceExhausted names the size.
+  virtual absl::StatusOr<void*> Allocate(size_t bytes) = 0;
+  virtual void Free(void* memory) = 0;
+  virtual absl::Status CopyIn(void* device, const void* host, size_t bytes) = 0;
+  virtual absl::Status CopyOut(void* host, const void* device, size_t bytes) = 0;
+  // Within the device, ordered on `stream`.
+  virtual absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream) = 0;
+  virtual absl::Status Synchronize() = 0;
+
+  // InvalidArgument when the variant is for another kind or a newer architecture.
+  virtual absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) = 0;
+};
+
+// "cuda", "cuda:0", "cpu". InvalidArgument for another name (lists them); Unavailable when the
+// device or its driver is missing, saying exactly what was looked for (exit code 3).
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name);
+
+// "cuda:0" when a GPU and its driver are there, else "cpu".
+std::string DefaultDeviceName();
+
+}  // namespace stax
+
+#endif  // STAX_RUNTIME_DEVICE_H_

@@ -1,0 +1,59 @@
+// Executor: runs a Program's wrapper plan on a Device (S9.7). Checks sizes, strides, dtypes and
+// specialised values of the inputs, binds the size symbols, gives temporaries memory by lifetime,
+// and launches the kernels in order on one stream.
+#ifndef STAX_RUNTIME_EXECUTOR_H_
+#define STAX_RUNTIME_EXECUTOR_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "ir/artifact/program.pb.h"
+#include "ir/dtype.h"
+#include "runtime/device.h"
+
+namespace stax {
+
+// A dense tensor in device memory. Strides in elements; empty means row-major contiguous.
+struct TensorRef {
+  void* data = nullptr;
+  DType dtype = DType::kF32;
+  std::vector<int64_t> dims;
+  std::vector<int64_t> strides;
+};
+
+class Executor {
+ public:
+  // Loads all kernels and constants. `device` must outlive the executor.
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(Program program, Device* device);
+  ~Executor();
+
+  // Values of the size symbols for these input shapes. InvalidArgument names the input, the
+  // dimension, what it is and what it should be (also: two inputs that disagree on a symbol).
+  absl::StatusOr<std::map<std::string, int64_t>> BindSizes(
+      absl::Span<const TensorRef> inputs) const;
+
+  // Shapes and dtypes of the outputs for bound sizes; data is null.
+  absl::StatusOr<std::vector<TensorRef>> OutputShapes(
+      const std::map<std::string, int64_t>& sizes) const;
+
+  // Outputs are written in place. No allocation when called again with sizes seen before.
+  absl::Status Run(absl::Span<const TensorRef> inputs, absl::Span<const TensorRef> outputs,
+                   StreamHandle stream);
+
+  const Program& program() const;
+
+ private:
+  struct State;
+  explicit Executor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace stax
+
+#endif  // STAX_RUNTIME_EXECUTOR_H_

@@ -1,0 +1,176 @@
+#include "tools/run/onnx_test.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/frontend/onnx.h"
+#include "compiler/frontend/onnx_tensor.h"
+#include "compiler/pipeline.h"
+#include "compiler/target.h"
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
+#include "ir/artifact/artifact_io.h"
+#include "ir/graph.h"
+#include "ir/host_tensor.h"
+#include "runtime/executor.h"
+#include "tools/run/compare.h"
+#include "tools/run/host_run.h"
+
+namespace stax {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DataSet {
+  std::vector<HostTensor> inputs;
+  std::vector<HostTensor> outputs;
+};
+
+// prefix_0.pb, prefix_1.pb ... as far as they go.
+absl::StatusOr<std::vector<HostTensor>> ReadTensors(const fs::path& folder,
+                                                    absl::string_view prefix) {
+  std::vector<HostTensor> tensors;
+  for (int i = 0;; ++i) {
+    fs::path path = folder / absl::StrCat(prefix, "_", i, ".pb");
+    if (!fs::exists(path)) return tensors;
+    absl::StatusOr<std::string> bytes = ReadFile(path.string());
+    if (!bytes.ok()) return bytes.status();
+    absl::StatusOr<NamedOnnxValue> tensor = ParseOnnxTensor(*bytes);
+    if (!tensor.ok())
+      return absl::Status(tensor.status().code(),
+                          absl::StrCat(path.filename().string(), ": ", tensor.status().message()));
+    tensors.push_back(std::move(tensor->value));
+  }
+}
+
+absl::StatusOr<std::vector<DataSet>> ReadDataSets(const fs::path& folder) {
+  std::vector<DataSet> sets;
+  for (int i = 0;; ++i) {
+    fs::path path = folder / absl::StrCat("test_data_set_", i);
+    if (!fs::is_directory(path)) break;
+    absl::StatusOr<std::vector<HostTensor>> inputs = ReadTensors(path, "input");
+    if (!inputs.ok()) return inputs.status();
+    absl::StatusOr<std::vector<HostTensor>> outputs = ReadTensors(path, "output");
+    if (!outputs.ok()) return outputs.status();
+    sets.push_back({*std::move(inputs), *std::move(outputs)});
+  }
+  if (sets.empty()) return absl::NotFoundError("no test_data_set_0");
+  return sets;
+}
+
+absl::StatusOr<Tolerance> ReadTolerance(const fs::path& folder) {
+  Tolerance tolerance;
+  fs::path path = folder / "case.json";
+  if (!fs::exists(path)) return tolerance;
+  absl::StatusOr<std::string> text = ReadFile(path.string());
+  if (!text.ok()) return text.status();
+  google::protobuf::Struct json;
+  auto status = google::protobuf::util::JsonStringToMessage(*text, &json);
+  if (!status.ok())
+    return absl::InvalidArgumentError(absl::StrCat("case.json: ", std::string(status.message())));
+  auto number = [&](const std::string& key, double& value) {
+    auto field = json.fields().find(key);
+    if (field != json.fields().end()) value = field->second.number_value();
+  };
+  number("rtol", tolerance.rtol);
+  number("atol", tolerance.atol);
+  return tolerance;
+}
+
+// Values for the inputs, in the model's order. Sizes below 2 are outside a symbol's range: such
+// inputs get their dims fixed.
+OnnxOptions OptionsFor(const std::vector<std::string>& names, const DataSet& data) {
+  OnnxOptions options;
+  for (size_t i = 0; i < names.size() && i < data.inputs.size(); ++i) {
+    options.known_inputs[names[i]] = data.inputs[i];
+    const std::vector<int64_t>& dims = data.inputs[i].dims;
+    if (std::any_of(dims.begin(), dims.end(), [](int64_t dim) { return dim < 2; }))
+      options.input_dims[names[i]] = dims;
+  }
+  return options;
+}
+
+absl::Status RunDataSet(absl::string_view model, const std::string& target, Device& device,
+                        const Tolerance& tolerance, const DataSet& data) {
+  absl::StatusOr<std::vector<std::string>> names = OnnxInputNames(model);
+  if (!names.ok()) return names.status();
+  absl::StatusOr<Graph> graph = GraphFromOnnx(model, OptionsFor(*names, data));
+  if (!graph.ok()) return graph.status();
+  CompileOptions options;
+  absl::StatusOr<TargetSpec> spec = ParseTarget(target);
+  if (!spec.ok()) return spec.status();
+  options.target = *spec;
+  options.run_ptxas = false;  // the driver compiles; ptxas would take most of the time
+  absl::StatusOr<Program> program = CompileGraph(*graph, options);
+  if (!program.ok()) return program.status();
+  absl::StatusOr<std::unique_ptr<Executor>> executor =
+      Executor::Create(*std::move(program), &device);
+  if (!executor.ok()) return executor.status();
+  absl::StatusOr<std::vector<HostTensor>> outputs = RunOnHost(**executor, device, data.inputs);
+  if (!outputs.ok()) return outputs.status();
+  if (data.outputs.size() > outputs->size())
+    return absl::AbortedError(absl::StrCat("the model has ", outputs->size(), " outputs, expected ",
+                                           data.outputs.size()));
+  for (size_t o = 0; o < data.outputs.size(); ++o) {
+    absl::Status status = CompareTensors((*outputs)[o], data.outputs[o], tolerance);
+    if (!status.ok())
+      return absl::AbortedError(
+          absl::StrCat("output '", graph->output_names[o], "': ", status.message()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunFolder(const fs::path& folder, const std::string& target, Device& device) {
+  absl::StatusOr<std::string> model = ReadFile((folder / "model.onnx").string());
+  if (!model.ok()) return model.status();
+  // What the model needs comes first: a skip should name the operator, not the data's type.
+  absl::StatusOr<Graph> probe = GraphFromOnnx(*model, OnnxOptions());
+  if (absl::IsUnimplemented(probe.status())) return probe.status();
+  absl::StatusOr<Tolerance> tolerance = ReadTolerance(folder);
+  if (!tolerance.ok()) return tolerance.status();
+  absl::StatusOr<std::vector<DataSet>> sets = ReadDataSets(folder);
+  if (!sets.ok()) return sets.status();
+  for (const DataSet& data : *sets) {
+    absl::Status status = RunDataSet(*model, target, device, *tolerance, data);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindOnnxTests(const std::vector<std::string>& roots) {
+  std::vector<std::string> folders;
+  for (const std::string& root : roots) {
+    std::error_code error;
+    if (!fs::is_directory(root, error))
+      return absl::NotFoundError(absl::StrCat(root, " is no folder"));
+    if (fs::exists(fs::path(root) / "model.onnx")) folders.push_back(root);
+    for (fs::recursive_directory_iterator it(root, error), end; it != end; it.increment(error)) {
+      if (it->path().filename() == "model.onnx" && it->path().parent_path() != fs::path(root))
+        folders.push_back(it->path().parent_path().string());
+    }
+  }
+  if (folders.empty())
+    return absl::NotFoundError(
+        "found no model.onnx; expected folders of ONNX's backend tests (model.onnx, "
+        "test_data_set_0/input_0.pb ...)");
+  std::sort(folders.begin(), folders.end());
+  folders.erase(std::unique(folders.begin(), folders.end()), folders.end());
+  return folders;
+}
+
+OnnxTestResult RunOnnxTest(const std::string& folder, const std::string& target, Device& device) {
+  absl::Status status = RunFolder(folder, target, device);
+  if (status.ok()) return {OnnxTestResult::Verdict::kPassed, ""};
+  auto verdict = absl::IsUnimplemented(status) ? OnnxTestResult::Verdict::kSkipped
+                                               : OnnxTestResult::Verdict::kFailed;
+  return {verdict, std::string(status.message())};
+}
+
+}  // namespace stax

@@ -1,0 +1,114 @@
+// stax-compile: a model or graph -> a Program.
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/explain.h"
+#include "compiler/pipeline.h"
+#include "compiler/service/compiler.h"
+#include "compiler/service/server.h"
+#include "compiler/target.h"
+#include "ir/artifact/artifact_io.h"
+#include "tools/cli/command_line.h"
+
+namespace stax {
+namespace {
+
+struct Options {
+  std::string target = "cpu";
+  std::string dump;
+  std::string output;
+  std::string serve;
+  bool explain = false;
+  bool timing = false;
+};
+
+// What --dump takes, and the pass whose result it prints (a prefix of the pass's name).
+struct DumpKind {
+  absl::string_view name;
+  absl::string_view pass;
+};
+constexpr DumpKind kDumps[] = {
+    {"loop", "lower"}, {"kernel", "schedule"}, {"llvm", "codegen"}, {"ptx", "codegen"}};
+
+absl::StatusOr<absl::string_view> DumpPass(absl::string_view dump) {
+  for (const DumpKind& kind : kDumps) {
+    if (kind.name == dump) return kind.pass;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--dump=", std::string(dump), ": expected loop, kernel, llvm or ptx"));
+}
+
+std::string FormatOf(absl::string_view path) {
+  return absl::EndsWith(path, ".onnx") ? "onnx" : "textproto";
+}
+
+absl::StatusOr<Program> Compile(const std::string& path, const Options& options) {
+  CompileOptions compile;
+  absl::StatusOr<TargetSpec> target = ParseTarget(options.target);
+  if (!target.ok()) return target.status();
+  compile.target = *target;
+  if (options.dump == "ptx" && !target->is_cuda())
+    return absl::InvalidArgumentError("--dump=ptx needs a cuda target, e.g. --target=cuda:sm_90a");
+  compile.keep_llvm_ir = options.dump == "llvm";
+  absl::string_view dump_pass;
+  if (!options.dump.empty()) {
+    absl::StatusOr<absl::string_view> pass = DumpPass(options.dump);
+    if (!pass.ok()) return pass.status();
+    dump_pass = *pass;
+  }
+  compile.observer = [&](const std::string& pass, absl::Duration time, const std::string& dump) {
+    if (options.timing) std::cerr << pass << ": " << absl::FormatDuration(time) << "\n";
+    if (!dump_pass.empty() && absl::StartsWith(pass, dump_pass)) std::cout << dump << "\n";
+  };
+  absl::StatusOr<std::string> model = ReadFile(path);
+  if (!model.ok()) return model.status();
+  absl::StatusOr<Graph> graph = GraphFromModel(*model, FormatOf(path));
+  if (!graph.ok())
+    return absl::Status(graph.status().code(), absl::StrCat(path, ": ", graph.status().message()));
+  return CompileGraph(*graph, compile);
+}
+
+int Serve(const CommandLine& cli, const std::string& address) {
+  absl::StatusOr<std::unique_ptr<CompileServer>> server = StartCompileServer(address);
+  if (!server.ok()) return cli.Fail(server.status());
+  std::cout << "serving on " << (*server)->address() << std::endl;  // flushed: clients wait for it
+  (*server)->Wait();
+  return kExitDone;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CommandLine cli("stax-compile", "MODEL [options]",
+                  "Compiles an ONNX model (.onnx) or a graph in text form (.textproto).");
+  cli.Option("target", "TARGET", "cuda:sm_90a, cuda:sm_80, cpu, cpu:x86-64-v3, cpu:x86-64-v4",
+             &options.target);
+  cli.Flag("explain", "say what was fused, tiled and chosen", &options.explain);
+  cli.Option("dump", "STAGE", "print a stage: loop, kernel, llvm or ptx", &options.dump);
+  cli.Flag("timing", "print the time of each pass", &options.timing);
+  cli.Option("o", "P.stax", "write the program here", &options.output);
+  cli.Option("serve", "ADDRESS", "be a compile service on unix:PATH or 127.0.0.1:PORT",
+             &options.serve);
+  absl::StatusOr<std::vector<std::string>> models = cli.Parse(argc, argv);
+  if (!models.ok()) return cli.Fail(models.status());
+  if (!options.serve.empty()) return Serve(cli, options.serve);
+  if (models->size() != 1)
+    return cli.Fail(absl::InvalidArgumentError(
+        absl::StrCat("expected one model, got ", models->size(), " (--help explains)")));
+  absl::StatusOr<Program> program = Compile(models->front(), options);
+  if (!program.ok()) return cli.Fail(program.status());
+  if (options.explain) std::cout << Explain(*program);
+  if (!options.output.empty()) {
+    absl::Status status = WriteProgram(options.output, *program);
+    if (!status.ok()) return cli.Fail(status);
+  }
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace stax
+
+int main(int argc, char** argv) { return stax::Main(argc, argv); }

@@ -1,0 +1,165 @@
+// stax-run: runs a program on .npy files, or ONNX's backend tests.
+#include <unistd.h>
+
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "ir/artifact/artifact_io.h"
+#include "runtime/device.h"
+#include "runtime/executor.h"
+#include "tools/cli/command_line.h"
+#include "tools/npy/npy.h"
+#include "tools/run/host_run.h"
+#include "tools/run/onnx_test.h"
+
+namespace stax {
+namespace {
+
+struct Options {
+  std::string device;
+  std::string target;
+  std::vector<std::string> inputs;
+  std::vector<std::string> onnx_tests;
+  std::string output_dir;
+  bool quiet = false;
+};
+
+// "name=file" pairs -> tensors in the program's order.
+absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
+                                                   const std::vector<std::string>& pairs) {
+  std::map<std::string, std::string> files;
+  for (const std::string& pair : pairs) {
+    std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    if (split.first.empty() || split.second.empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("--input ", pair, ": expected NAME=FILE.npy"));
+    if (!files.insert(split).second)
+      return absl::InvalidArgumentError(absl::StrCat("--input ", split.first, " is given twice"));
+  }
+  std::vector<HostTensor> inputs;
+  std::vector<std::string> names;
+  for (int b : program.inputs()) {
+    if (b < 0 || b >= program.buffers_size())
+      return absl::InvalidArgumentError("the program is damaged: an input is no buffer");
+    const std::string& name = program.buffers(b).name();
+    names.push_back(name);
+    auto file = files.find(name);
+    if (file == files.end())
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", name, "' is missing: give --input ", name, "=FILE.npy (",
+                       program.buffers(b).dtype(), "[",
+                       absl::StrJoin(program.buffers(b).dims(), ", "), "])"));
+    absl::StatusOr<HostTensor> tensor = ReadNpy(file->second);
+    if (!tensor.ok()) return tensor.status();
+    inputs.push_back(*std::move(tensor));
+    files.erase(file);
+  }
+  if (!files.empty())
+    return absl::InvalidArgumentError(absl::StrCat("the program has no input '",
+                                                   files.begin()->first, "'; its inputs are ",
+                                                   absl::StrJoin(names, ", ")));
+  return inputs;
+}
+
+std::string Describe(const std::string& name, const HostTensor& tensor) {
+  return absl::StrCat(name, ": ", std::string(DTypeName(tensor.dtype)), "[",
+                      absl::StrJoin(tensor.dims, ", "), "]");
+}
+
+// An output's name may hold any character; the file's must not leave the folder.
+std::string FileName(std::string name) {
+  for (char& c : name) {
+    if (c == '/' || c == '\0') c = '_';
+  }
+  return absl::StrCat(name.empty() || name[0] == '.' ? "_" : "", name, ".npy");
+}
+
+absl::Status RunProgram(const std::string& path, const Options& options) {
+  absl::StatusOr<Program> program = ReadProgram(path);
+  if (!program.ok()) return program.status();
+  std::string device_name = options.device.empty() ? program->target().kind() : options.device;
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(device_name);
+  if (!device.ok()) return device.status();
+  absl::StatusOr<std::vector<HostTensor>> inputs = ReadInputs(*program, options.inputs);
+  if (!inputs.ok()) return inputs.status();
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(*program, device->get());
+  if (!executor.ok()) return executor.status();
+  absl::StatusOr<std::vector<HostTensor>> outputs = RunOnHost(**executor, **device, *inputs);
+  if (!outputs.ok()) return outputs.status();
+  for (int o = 0; o < program->outputs_size(); ++o) {
+    const std::string& name = program->outputs(o).name();
+    std::cout << Describe(name, (*outputs)[o]) << "\n";
+    if (options.output_dir.empty()) continue;
+    std::error_code error;
+    std::filesystem::create_directories(options.output_dir, error);
+    if (error)
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot make folder ", options.output_dir, ": ", error.message()));
+    absl::Status status =
+        WriteNpy(absl::StrCat(options.output_dir, "/", FileName(name)), (*outputs)[o]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// One line a case, then the count. Aborted when a case failed.
+absl::Status RunOnnxTests(const Options& options) {
+  std::string name = options.device.empty() ? DefaultDeviceName() : options.device;
+  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice(name);
+  if (!device.ok()) return device.status();
+  std::string target = options.target.empty() ? (*device)->info().best_target : options.target;
+  absl::StatusOr<std::vector<std::string>> folders = FindOnnxTests(options.onnx_tests);
+  if (!folders.ok()) return folders.status();
+  static constexpr absl::string_view kWords[] = {"passed", "FAILED", "skipped"};
+  int counts[3] = {0, 0, 0};
+  for (const std::string& folder : *folders) {
+    OnnxTestResult result = RunOnnxTest(folder, target, **device);
+    int verdict = static_cast<int>(result.verdict);
+    ++counts[verdict];
+    if (options.quiet && result.verdict == OnnxTestResult::Verdict::kPassed) continue;
+    std::cout << kWords[verdict] << "  " << std::filesystem::path(folder).filename().string()
+              << (result.reason.empty() ? "" : ": ") << result.reason << std::endl;
+  }
+  std::cout << counts[0] << " passed, " << counts[1] << " failed, " << counts[2] << " skipped\n";
+  return counts[1] == 0 ? absl::OkStatus() : absl::AbortedError("some cases failed");
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  CommandLine cli("stax-run", "T.stax [options] | --onnx-test DIR...",
+                  "Runs a program on .npy files, or ONNX backend-test folders.");
+  cli.Option("device", "NAME", "cpu, cuda or cuda:N (default: what the program is for)",
+             &options.device);
+  cli.Repeated("input", "NAME=FILE.npy", "value of an input", &options.inputs);
+  cli.Option("output-dir", "DIR", "write each output to DIR/NAME.npy", &options.output_dir);
+  cli.Repeated("onnx-test", "DIR", "folders with ONNX backend tests, at any depth",
+               &options.onnx_tests);
+  cli.Option("target", "TARGET", "with --onnx-test: compile for it (default: the device's best)",
+             &options.target);
+  cli.Flag("quiet", "with --onnx-test: only failed and skipped cases", &options.quiet);
+  absl::StatusOr<std::vector<std::string>> programs = cli.Parse(argc, argv);
+  if (!programs.ok()) return cli.Fail(programs.status());
+  absl::Status status;
+  if (!options.onnx_tests.empty()) {
+    status = RunOnnxTests(options);
+  } else if (programs->size() == 1) {
+    status = RunProgram(programs->front(), options);
+  } else {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("expected one program, got ", programs->size(), " (--help explains)"));
+  }
+  return status.ok() ? kExitDone : cli.Fail(status);
+}
+
+}  // namespace
+}  // namespace stax
+
+int main(int argc, char** argv) { return stax::Main(argc, argv); }
