@@ -23,6 +23,13 @@ std::string NameText(std::string_view name) {
   return plain ? std::string(name) : absl::StrCat("\"", absl::CEscape(std::string(name)), "\"");
 }
 
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return text;
+}
+
 template <typename T>
 std::string ListText(const std::vector<T>& values) {
   return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
@@ -100,7 +107,7 @@ std::string OpLine(const Graph& graph, const GraphOp& op) {
   if (rest.substr(0, 2) == ", ") rest.remove_prefix(2);
   if (!rest.empty()) absl::StrAppend(&text, " ", std::string(rest));
   absl::StrAppend(&text, " : ", TypeText(result.dtype, result.dims));
-  if (!op.origin.empty()) absl::StrAppend(&text, "  # ", absl::CEscape(op.origin));
+  if (!op.origin.empty()) absl::StrAppend(&text, "  # ", OneLine(op.origin));
   return text;
 }
 

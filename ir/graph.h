@@ -33,10 +33,13 @@ enum class GraphOpKind : uint8_t {
   kElementwise,  // `code`: a scalar op; operands have the result's dims (after kExpand)
   kCast,         // to the result's dtype
   kSelect,       // bool, a, b; same dims
-  kReduce,       // `reduce` over `axes` (sorted); these dims are removed
+  kReduce,       // `reduce` over `axes` (sorted, at least one); these dims are removed. Sums and
+                 // products, also cumulative ones, are never of halves: those are cast to f32 first
   kCumulative,   // running `reduce` (kSum, kProd, kMax, kMin) along `axis`; `exclusive`, `reverse`
   kEinsum,       // `equation`: sum of products of two operands, e.g. "bmk,bkn->bmn"; accumulates
-                 // in f32 for halves (i32 wraps for integers), rounds once to the result's dtype
+                 // in f32 for halves (integers wrap in their type), rounds once to the result's
+                 // dtype. A label occurs at most once a term and in at least two of the three terms:
+                 // what only one operand has was summed before; at least one label is summed
   kReshape,      // same elements in row-major order
   kTranspose,    // result dim d is operand dim perm[d]
   kExpand,       // dims of size 1 are repeated; ranks are equal

@@ -213,7 +213,8 @@ void GraphBuilder::Output(std::string name, Tensor x) {
   }
   // A tensor without a name of its own takes the output's: buffers then read as the model does.
   std::string& tensor_name = graph_.tensors[x.id].name;
-  if (tensor_name[0] == '%' && names_.insert(name).second) {
+  const bool is_input = graph_.ops[x.id].kind == GraphOpKind::kInput;
+  if (!is_input && tensor_name[0] == '%' && names_.insert(name).second) {
     names_.erase(tensor_name);
     tensor_name = name;
   }

@@ -236,22 +236,17 @@ absl::Status CheckOpDType(OpCode code, DType dtype) {
       wanted = "integers or floats";
       break;
     case OpClass::kSpecial:
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", std::string(OpName(code)), "' is not an elementwise operator"));
+      return absl::InvalidArgumentError("is not an elementwise operator");
   }
   if (allowed) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(std::string(OpName(code)), " takes ",
-                                                 std::string(wanted), ", not ",
-                                                 std::string(DTypeName(dtype))));
+  return absl::InvalidArgumentError(absl::StrCat("takes ", std::string(wanted)));
 }
 
 absl::Status CheckReduceDType(ReduceKind kind, DType dtype) {
   const bool accumulates = kind == ReduceKind::kSum || kind == ReduceKind::kProd;
   if (dtype != DType::kBool && !(accumulates && IsHalf(dtype))) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      std::string(ReduceName(kind)), " takes ",
-      accumulates ? "integers, f32 or f64 (cast first)" : "integers or floats (cast first)",
-      ", not ", std::string(DTypeName(dtype))));
+  return absl::InvalidArgumentError(accumulates ? "takes integers, f32 or f64 (cast first)"
+                                                : "takes integers or floats (cast first)");
 }
 
 }  // namespace stax

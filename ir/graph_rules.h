@@ -56,7 +56,7 @@ std::string SliceProblem(const IndexExpr& extent, const IndexExpr& start, const 
 std::string PadProblem(const IndexExpr& extent, const IndexExpr& before, const IndexExpr& after,
                        PadMode mode, const RangeContext& ranges);
 
-// Whether the scalar op takes operands of the type: InvalidArgument naming those it takes.
+// Whether the scalar op takes operands of the type: InvalidArgument "takes floats" and the like.
 absl::Status CheckOpDType(OpCode code, DType dtype);
 
 // The same for kReduce and kCumulative: numbers; no halves for sums and products, which

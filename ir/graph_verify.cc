@@ -14,6 +14,13 @@ namespace {
 
 const IndexExpr kOne(1);
 
+std::string KindText(const GraphOp& op) {
+  std::string text(GraphOpName(op.kind));
+  if (op.kind == GraphOpKind::kElementwise)
+    absl::StrAppend(&text, " ", std::string(OpName(op.code)));
+  return text;
+}
+
 class Verifier {
  public:
   explicit Verifier(const Graph& graph) : graph_(graph), ranges_(graph.Ranges()) {}
@@ -25,8 +32,7 @@ class Verifier {
       const std::string problem = CheckOp(graph_.ops[k], defined);
       if (problem.empty()) continue;
       return absl::InternalError(absl::StrCat("graph ", graph_.name, ", op ", k, " (",
-                                              std::string(GraphOpName(graph_.ops[k].kind)),
-                                              "): ", problem));
+                                              KindText(graph_.ops[k]), "): ", problem));
     }
     return CheckInterface(defined);
   }
@@ -199,7 +205,8 @@ class Verifier {
       default:
         break;
     }
-    if (!status.ok()) return std::string(status.message());
+    if (!status.ok())
+      return absl::StrCat("of ", std::string(DTypeName(operand(0))), ": it ", status.message());
     if (result == want) return "";
     return absl::StrCat("the result is ", std::string(DTypeName(result)), " instead of ",
                         std::string(DTypeName(want)));

@@ -1,7 +1,6 @@
 #include "compiler/frontend/suggest.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -12,48 +11,46 @@ namespace {
 constexpr int kNear = 2;            // edits
 constexpr size_t kMaxListed = 100;  // names
 
-// Levenshtein distance: characters to add, remove or replace.
+// Characters to add, remove, replace, or swap with their neighbour.
 int EditDistance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-  for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = static_cast<int>(i + j);
+        continue;
+      }
+      const int replaced = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({replaced, d[i - 1][j] + 1, d[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row[b.size()];
+  return d[a.size()][b.size()];
 }
 
 }  // namespace
 
 std::string Suggest(std::string_view name, const std::vector<std::string>& known) {
   if (known.empty()) return "there are none";
-  std::vector<std::pair<int, std::string>> near;
+  std::vector<std::string> nearest;
+  int least = kNear;
   for (const std::string& candidate : known) {
     const size_t longer = std::max(candidate.size(), name.size());
     const size_t shorter = std::min(candidate.size(), name.size());
     if (longer - shorter > kNear) continue;
     const int distance = EditDistance(name, candidate);
-    // Of a short name two edits leave nothing.
-    if (distance <= kNear && distance < static_cast<int>(longer))
-      near.push_back({distance, candidate});
+    // As many edits as letters leave nothing of the name.
+    if (distance > least || distance >= static_cast<int>(longer)) continue;
+    if (distance < least) nearest.clear();
+    least = distance;
+    nearest.push_back(absl::StrCat("'", candidate, "'"));
   }
-  if (near.empty()) {
-    const size_t listed = std::min(known.size(), kMaxListed);
-    return absl::StrCat("known are ", absl::StrJoin(known.begin(), known.begin() + listed, ", "),
-                        listed < known.size() ? ", ..." : "");
-  }
-  std::sort(near.begin(), near.end());
-  return absl::StrCat("did you mean ",
-                      absl::StrJoin(near, " or ",
-                                    [](std::string* out, const auto& entry) {
-                                      absl::StrAppend(out, "'", entry.second, "'");
-                                    }),
-                      "?");
+  if (!nearest.empty()) return absl::StrCat("did you mean ", absl::StrJoin(nearest, " or "), "?");
+  const size_t listed = std::min(known.size(), kMaxListed);
+  return absl::StrCat("known are ", absl::StrJoin(known.begin(), known.begin() + listed, ", "),
+                      listed < known.size() ? ", ..." : "");
 }
 
 }  // namespace stax

@@ -8,7 +8,7 @@
 
 namespace stax {
 
-// "did you mean 'relu'?" with the names at most two edits away, nearest first, or else
+// "did you mean 'relu'?" with the nearest names if they are at most two edits away, or else
 // "known are abs, add, ..." with all of them (the first 100), or "there are none".
 std::string Suggest(std::string_view name, const std::vector<std::string>& known);
 
