@@ -1,5 +1,5 @@
 // exp: x = n ln2 + r with n an integer and |r| <= ln2/2 (Cody and Waite, two-part ln2; the first
-// Fma is exact), exp(r) = 1 + (r + r^2 P(r)), times 2^n in two exact factors, so that only the last
+// Fma is exact), exp(r) = 1 + r (1 + r P(r)), times 2^n in two exact factors, so that only the last
 // multiplication rounds and subnormal results are right.
 // log: x = 2^e (1 + f). f32: log(1 + f) = f + f^2 (-1/2 + f P(f)). f64: with s = f / (2 + f),
 // log(1 + f) = 2 atanh(s) written as f - (f^2/2 - s (f^2/2 + s^2 P(s^2))), the arrangement of
@@ -44,11 +44,12 @@ ExpReduction ReduceExp(const Real& x) {
   return {ToBits(t) - x.rounding_constant_bits(), r};
 }
 
-// exp(r) - 1 for |r| <= ln2/2.
-Real Expm1OfReduced(const Real& r) {
-  const Real p = r.brief() ? Polynomial(r, kExpF32) : Polynomial(r, kExpF64);
-  return Fma(r * r, p, r);
+// P of exp(r) = 1 + r + r^2 P(r) for |r| <= ln2/2.
+Real ExpTail(const Real& r) {
+  return r.brief() ? Polynomial(r, kExpF32) : Polynomial(r, kExpF64);
 }
+
+Real ExpOfReduced(const Real& r) { return Fma(r, Fma(r, ExpTail(r), 1), 1); }
 
 // m 2^n for any n that twice the exponent range can hold.
 Real ScaleByPowerOfTwo(const Real& m, const Bits& n) {
@@ -119,26 +120,26 @@ Real WithLogLimits(const Real& result, const Real& argument, const Real& x) {
 Real ScaledExp(const Real& x, int k) {
   if (x.approximate_f32()) return NvptxScaledExp(x, k);
   const ExpReduction e = ReduceExp(ClampForExp(x));
-  return ScaleByPowerOfTwo(1 + Expm1OfReduced(e.r), e.n + k);
+  return ScaleByPowerOfTwo(ExpOfReduced(e.r), e.n + k);
 }
 
 Real Exp(const Real& x) { return ScaledExp(x, 0); }
 
 Real ExpOfSum(const Real& x, const Real& low) {
   const ExpReduction e = ReduceExp(ClampForExp(x));
-  return ScaleByPowerOfTwo(1 + Expm1OfReduced(e.r + low), e.n);
+  return ScaleByPowerOfTwo(ExpOfReduced(e.r + low), e.n);
 }
 
 Real BoundedExp(const Real& x) {
   const ExpReduction e = ReduceExp(x);
-  return (1 + Expm1OfReduced(e.r)) * PowerOfTwo(e.n, x);
+  return ExpOfReduced(e.r) * PowerOfTwo(e.n, x);
 }
 
 Real BoundedExp2(const Real& x) {
   if (x.approximate_f32()) return ApproximateExp2(x);
   const Real t = x + x.rounding_constant();
   const Real r = (x - (t - x.rounding_constant())) * kLn2;
-  return (1 + Expm1OfReduced(r)) * PowerOfTwo(ToBits(t) - x.rounding_constant_bits(), x);
+  return ExpOfReduced(r) * PowerOfTwo(ToBits(t) - x.rounding_constant_bits(), x);
 }
 
 Real Exp2(const Real& x) {
@@ -151,14 +152,14 @@ Real Exp2(const Real& x) {
   const Real c = x.f64() ? AtLeast(AtMost(x, 1025), -1077) : AtLeast(AtMost(x, 129), -151);
   const Real t = c + x.rounding_constant();
   const Real r = (c - (t - x.rounding_constant())) * kLn2;
-  return ScaleByPowerOfTwo(1 + Expm1OfReduced(r), ToBits(t) - x.rounding_constant_bits());
+  return ScaleByPowerOfTwo(ExpOfReduced(r), ToBits(t) - x.rounding_constant_bits());
 }
 
 // 2^n (1 + p) - 1 = 2 (p s + (s - 1/2)) with s = 2^(n-1), which does not overflow.
 Real Expm1(const Real& x) {
   const Real c = x.f64() ? AtLeast(AtMost(x, 710), -50) : AtLeast(AtMost(x, 88.9), -30);
   const ExpReduction e = ReduceExp(c);
-  const Real p = Expm1OfReduced(e.r);
+  const Real p = Fma(e.r * e.r, ExpTail(e.r), e.r);
   const Real s = PowerOfTwo(e.n - 1, x);
   const Real y = 2 * Fma(p, s, s - 0.5);
   return CopySign(Select(Equal(e.n, 0), p, y), x);
@@ -212,13 +213,14 @@ Real Log1p(const Real& x) {
   return CopySign(WithLogLimits(Fma(exponent, kLn2, r), u, x), x);
 }
 
-// exp(-|x|) stays in [0, 1], and is the numerator for negative x so that tiny results keep their
-// accuracy.
+// With e = exp(-|x|) and w = e / (1 + e): 1 - w, and e - e w for negative x, so that tiny results
+// keep their accuracy.
 Real Sigmoid(const Real& x) {
   const Real e = ScaledExp(-Abs(x), 0);
-  const Real numerator = Select(x < 0.0, e, 1.0);
-  if (x.approximate_f32()) return numerator * ApproximateReciprocal(1 + e);
-  return BenignQuotient(numerator, 1 + e);
+  const Real d = 1 + e;
+  const Real w = x.approximate_f32() ? e * ApproximateReciprocal(d) : BenignQuotient(e, d);
+  const Real n = Select(x < 0.0, e, 1.0);
+  return Fma(-n, w, n);
 }
 
 Real Rsqrt(const Real& x) {

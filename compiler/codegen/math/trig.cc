@@ -50,8 +50,8 @@ llvm::GlobalVariable* TwoOverPiTable(llvm::Module* module) {
                                   global_space);
 }
 
-// (double x) -> {double r, i64 q}: Payne and Hanek's reduction of a finite x >= 2^10 or so; NaN for
-// infinity. x = m 2^e with an integer m of 53 bits. Bits of 2/pi weighing so much that m 2^e times
+// (double x) -> {double r, i64 q, double tail}: Payne and Hanek's reduction of a finite x >= 2^10 or
+// so; NaN for infinity. x = m 2^e with an integer m of 53 bits. Bits of 2/pi weighing so much that m 2^e times
 // them is a multiple of 4 are skipped; m times the next 192, modulo 2^192, has the quadrant in its
 // top two bits and the fraction of pi/2 below.
 void EmitPayneHanek(llvm::IRBuilderBase& b, llvm::Function* f) {
@@ -76,50 +76,81 @@ void EmitPayneHanek(llvm::IRBuilderBase& b, llvm::Function* f) {
                                  b.CreateTrunc(b.CreateLShr(middle, 64), i64));
   llvm::Value* next = b.CreateTrunc(middle, i64);
 
-  // The fraction as a signed number: one half and more counts up the quadrant and is negative.
-  llvm::Value* high = b.CreateIntrinsic(llvm::Intrinsic::fshl, {i64}, {top, next, b.getInt64(2)});
-  llvm::Value* q = b.CreateAdd(b.CreateLShr(top, 62), b.CreateLShr(high, 63));
+  // The fraction of a quadrant in 126 bits: one half and more counts up the quadrant and is
+  // negative. Its magnitude (less 2^-128) in two doubles, 53 bits and what follows.
+  const auto shift_in = [&](llvm::Value* upper, llvm::Value* lower, int count) {
+    return b.CreateIntrinsic(llvm::Intrinsic::fshl, {i64}, {upper, lower, b.getInt64(count)});
+  };
+  llvm::Value* fraction = shift_in(top, next, 2);
+  llvm::Value* q = b.CreateAdd(b.CreateLShr(top, 62), b.CreateLShr(fraction, 63));
+  llvm::Value* sign = b.CreateAShr(fraction, 63);
+  llvm::Value* magnitude = b.CreateXor(fraction, sign);
+  llvm::Value* below = b.CreateXor(b.CreateShl(next, 2), sign);
   const auto constant = [&](double v) { return llvm::ConstantFP::get(b.getDoubleTy(), v); };
+  const auto to_double = [&](llvm::Value* v, double unit) {
+    return b.CreateFMul(b.CreateUIToFP(v, b.getDoubleTy()), constant(unit));
+  };
+  llvm::Value* upper = to_double(b.CreateAnd(magnitude, b.getInt64(~uint64_t{2047})), 0x1p-64);
+  llvm::Value* lower = to_double(shift_in(magnitude, below, 53), 0x1p-117);
+
+  // Times pi/2, rounded once, and the rest.
   const auto fma = [&](llvm::Value* u, llvm::Value* v, llvm::Value* w) {
     return b.CreateIntrinsic(llvm::Intrinsic::fma, {b.getDoubleTy()}, {u, v, w});
   };
-  llvm::Value* fraction = b.CreateFMul(b.CreateSIToFP(high, b.getDoubleTy()), constant(0x1p-64));
-  // Where `high` is small its conversion is exact, and the bits below it count.
-  llvm::Value* below = b.CreateUIToFP(b.CreateShl(next, 2), b.getDoubleTy());
-  fraction = fma(below, constant(0x1p-128), fraction);
-  llvm::Value* r = fma(fraction, constant(kHalfPi), b.CreateFMul(fraction, constant(kHalfPiLow)));
-  r = b.CreateFAdd(r, b.CreateFSub(x, x));  // NaN for infinity
-  llvm::Value* members[] = {r, q};
-  b.CreateAggregateRet(members, 2);
+  llvm::Value* product_high = b.CreateFMul(upper, constant(kHalfPi));
+  llvm::Value* product_low = fma(upper, constant(kHalfPi), b.CreateFNeg(product_high));
+  product_low = b.CreateFAdd(
+      product_low, fma(lower, constant(kHalfPi), b.CreateFMul(upper, constant(kHalfPiLow))));
+  llvm::Value* r = b.CreateFAdd(product_high, product_low);
+  llvm::Value* tail = b.CreateFAdd(b.CreateFSub(product_high, r), product_low);
+  const auto with_sign = [&](llvm::Value* v) {
+    return b.CreateSelect(b.CreateICmpSLT(sign, b.getInt64(0)), b.CreateFNeg(v), v);
+  };
+  r = b.CreateFAdd(with_sign(r), b.CreateFSub(x, x));  // NaN for infinity
+  llvm::Value* members[] = {r, q, with_sign(tail)};
+  b.CreateAggregateRet(members, 3);
+}
+
+struct Split {
+  double high, low;
+};
+Split HalfPi(const Real& like) {
+  if (like.f64()) return {kHalfPi, kHalfPiLow};
+  return {0x1.921fb6p+0, -0x1.777a5cp-25};
 }
 
 struct Quadrant {
   Bits q;  // the two low bits count
   Real r;
+  Real tail;  // r + tail is closer than r; only if wanted
 };
 
 // `x` >= 0 or NaN.
-Quadrant ReduceToQuadrant(const Real& x) {
+Quadrant ReduceToQuadrant(const Real& x, bool want_tail = false) {
   const Real t = Fma(x, kTwoOverPi, x.rounding_constant());
   const Real n = -(t - x.rounding_constant());
-  Real r = x;
-  if (x.f64()) {
-    r = Fma(n, kHalfPiLow, Fma(n, kHalfPi, r));
-    if (!x.brief()) r = Fma(n, -0x1.f1976b7ed8fbcp-110, r);
-  } else {
-    r = Fma(n, 0x1.921fb6p+0, r);
-    r = Fma(n, -0x1.777a5cp-25, r);
-    r = Fma(n, -0x1.ee59dap-50, r);
+  const Split half_pi = HalfPi(x);
+  const double third = x.f64() ? -0x1.f1976b7ed8fbcp-110 : -0x1.ee59dap-50;
+  const Real first = Fma(n, half_pi.high, x);
+  Real r = Fma(n, half_pi.low, first);
+  Real tail = x.Constant(0);
+  if (want_tail) {
+    tail = Fma(n, third, Fma(n, half_pi.low, first - r));
+  } else if (!x.f64() || !x.brief()) {
+    r = Fma(n, third, r);
   }
   const double limit = x.f64() ? 1e9 : 1e5;
-  const Values merged = RareBranch(x > limit, {r.value(), ToBits(t).value()}, [&x] {
+  const Values usual = {r.value(), ToBits(t).value(), tail.value()};
+  const Values merged = RareBranch(x > limit, usual, [&x] {
     llvm::IRBuilderBase& b = x.builder();
     auto* type = llvm::FunctionType::get(
-        llvm::StructType::get(b.getDoubleTy(), b.getInt64Ty()), {b.getDoubleTy()}, false);
+        llvm::StructType::get(b.getDoubleTy(), b.getInt64Ty(), b.getDoubleTy()),
+        {b.getDoubleTy()}, false);
     llvm::Function* f = HelperFunction(b, "stax.reduce_to_quadrant", type, EmitPayneHanek);
-    return CallForEachLane(f, {AtLeast(x, 1e5)});  // lanes that fit are discarded
+    return CallForEachLane(f, {AtLeast(x, 1e5)});  // other lanes are discarded
   });
-  return {Bits(x.context(), merged[1]), Real(x.context(), merged[0])};
+  return {Bits(x.context(), merged[1]), Real(x.context(), merged[0]),
+          Real(x.context(), merged[2])};
 }
 
 Real SinOfReduced(const Real& r, const Real& z) {
@@ -149,41 +180,45 @@ Real AsinTail(const Real& z) {
   return z.f64() ? Polynomial(z, kAsinF64) : Polynomial(z, kAsinF32);
 }
 
-struct Split {
-  double high, low;
-};
-Split HalfPi(const Real& like) {
-  if (like.f64()) return {kHalfPi, kHalfPiLow};
-  return {0x1.921fb6p+0, -0x1.777a5cp-25};
+// multiple * pi/2 - r, rounded once: the factors' product is pi/2 to 2^-42 (2^-71 in f64), which no
+// single number of the type is (found by search; the idea is N. Juffa's).
+Real HalfPisMinus(double multiple, const Real& r) {
+  const double a = r.f64() ? 0x1.d378852ac233ap-1 : 0x1.9eee82p-1;
+  const double b = r.f64() ? 0x1.b86dacaffbcb0p+0 : 0x1.f0322ap+0;
+  return Fma(r.Constant(multiple * a), b, -r);
 }
 
 }  // namespace
 
 Real Sin(const Real& x) {
-  const auto [q, r] = ReduceToQuadrant(Abs(x));
+  const auto [q, r, tail] = ReduceToQuadrant(Abs(x));
   const int shift = x.f64() ? 62 : 30;
   return FlipSign(SinOrCos(q, r), (q << shift) ^ ToBits(x));
 }
 
 Real Cos(const Real& x) {
-  const auto [q, r] = ReduceToQuadrant(Abs(x));
+  const auto [q, r, tail] = ReduceToQuadrant(Abs(x));
   const Bits next = q + 1;
   return FlipSign(SinOrCos(next, r), next << (x.f64() ? 62 : 30));
 }
 
 // sin / cos, or -cos / sin in the odd quadrants. Neither is zero there but for x = 0.
 Real Tan(const Real& x) {
-  const auto [q, r] = ReduceToQuadrant(Abs(x));
+  const auto [q, r, tail] = ReduceToQuadrant(Abs(x), /*want_tail=*/!x.brief());
   const Real z = r * r;
-  const Real sine = SinOfReduced(r, z);
-  const Real cosine = CosOfReduced(z);
+  Real sine = SinOfReduced(r, z);
+  Real cosine = CosOfReduced(z);
+  if (!x.brief()) {
+    sine = r + Fma(r * z, Polynomial(z, kSinF64), tail);
+    cosine = Fma(-r, tail, cosine);
+  }
   const Mask even = Equal(q & uint64_t{1}, 0);
   const Real t = BenignQuotient(Select(even, sine, cosine), Select(even, cosine, sine));
   return FlipSign(t, (q << 63) ^ ToBits(x));
 }
 
 // Above 1/2: asin(x) = pi/2 - 2 asin(s), s = sqrt((1 - x) / 2), subtracted in an order that rounds
-// the small terms first.
+// once at the size of the result.
 Real Asin(const Real& x) {
   const Real a = Abs(x);
   const Mask large = a > 0.5;
@@ -191,7 +226,9 @@ Real Asin(const Real& x) {
   const Real s = Sqrt(z);
   const Real tail = AsinTail(z);
   const Split half_pi = HalfPi(x);
-  const Real from_end = Fma(s, -2, half_pi.high) + Fma(-2 * (s * z), tail, half_pi.low);
+  const Real most = Fma(s, -2, half_pi.high);
+  const Real lost = Fma(s, -2, half_pi.high - most);
+  const Real from_end = most + Fma(-2 * (s * z), tail, lost + half_pi.low);
   return CopySign(Select(large, from_end, Fma(a * z, tail, a)), x);
 }
 
@@ -217,7 +254,7 @@ Real Atan(const Real& x) {
   const Mask large = a > 1;
   const Real inverse = x.approximate_f32() ? ApproximateReciprocal(a) : BenignQuotient(1, a);
   const Real r = AtanOfSmall(Select(large, inverse, a));
-  return CopySign(Select(large, kHalfPi - r, r), x);
+  return CopySign(Select(large, HalfPisMinus(1, r), r), x);
 }
 
 // atan of smaller over larger magnitude, moved to the octant.
@@ -231,9 +268,9 @@ Real Atan2(const Real& y, const Real& x) {
   Real t = smaller / Select(larger == 0.0, 1, larger);
   t = Select(smaller == infinity, 1, t);
   Real r = AtanOfSmall(t);
-  r = Select(steep, kHalfPi - r, r);
+  r = Select(steep, HalfPisMinus(1, r), r);
   const Bits x_sign = ToBits(x) & x.sign_bit();
-  r = Select(Equal(x_sign, 0), r, 2 * kHalfPi - r);
+  r = Select(Equal(x_sign, 0), r, HalfPisMinus(2, r));
   return Select(IsUnordered(x, y), x + y, CopySign(r, y));
 }
 
