@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace stax {
 namespace {
 
-constexpr int kMutations = 3000;
+constexpr int kMutations = 20000;
 
 const char* const kSeeds[] = {
     R"text(symbol { name: "n" lower: 2 upper: 64 hint: 5 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "google/protobuf/repeated_field.h"
 #include "ir/artifact/graph.pb.h"
 #include "ir/graph_builder.h"
 
