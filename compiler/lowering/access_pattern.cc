@@ -92,6 +92,16 @@ std::vector<Access> Accesses(const LoopNest& nest) {
   return accesses;
 }
 
+bool IndicesAreProvable(const LoopNest& nest) {
+  const RangeContext ranges = nest.Ranges();
+  return std::all_of(nest.body.begin(), nest.body.end(), [&](const LoopOp& op) {
+    const bool unmasked_load = op.code == OpCode::kLoad && op.operands.empty();
+    if (!unmasked_load && op.code != OpCode::kStore) return true;
+    return ranges.ProveLe(0, op.index) &&
+           ranges.ProveLt(op.index, nest.buffers[op.buffer].numel);
+  });
+}
+
 bool ReducesContiguous(const LoopNest& nest) {
   double along_reduction = 0, along_loops = 0;  // bytes
   for (const Access& access : Accesses(nest)) {

@@ -32,6 +32,10 @@ std::vector<Access> Accesses(const LoopNest& nest);
 // reduce no longer depends on the reduction dims. By op position, sorted.
 std::vector<std::vector<int>> DependentDims(const LoopNest& nest);
 
+// Whether every load and store that Verify() wants to see inside its buffer provably is. Changing
+// variables can take a nest out of reach of the proof.
+bool IndicesAreProvable(const LoopNest& nest);
+
 // Whether the reduction runs along contiguous memory for most of the bytes loaded (S9.4: INNER).
 bool ReducesContiguous(const LoopNest& nest);
 

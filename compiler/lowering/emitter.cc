@@ -115,9 +115,17 @@ ValueId Emitter::EmitDefinition(TensorId tensor, const Index& index) {
   }
 }
 
+IndexExpr Emitter::Position(const Index& index, const Dims& dims) const {
+  const IndexExpr position = Simple(FlatIndex(index, dims)), numel = NumElements(dims);
+  if (!masks_.empty()) return position;
+  if (ranges_.ProveLe(0, position) && ranges_.ProveLt(position, numel)) return position;
+  // It is inside, but the simplified form of several views' divisions hides it.
+  return Max(Min(position, numel - 1), 0);
+}
+
 ValueId Emitter::Load(const StoredTensor& at, DType dtype, const Dims& dims, const Index& index) {
   const int buffer = body_.Buffer(at.buffer, dtype, NumElements(dims), /*written=*/false);
-  return body_.Load(buffer, Simple(FlatIndex(index, dims)));
+  return body_.Load(buffer, Position(index, dims));
 }
 
 void Emitter::Store(const StoredTensor& at, DType dtype, const Dims& dims, const Index& index,

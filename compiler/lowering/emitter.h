@@ -71,6 +71,8 @@ class Emitter {
   ValueId EmitShapeValue(const GraphOp& op, const Index& index);
   ValueId EmitReduceOfOnes(const GraphOp& op, const Index& index);
   ValueId EmitCumulativeOfOne(const GraphOp& op, const Index& index);
+  // Row-major position of `index`, provably inside the tensor unless masks are pushed.
+  IndexExpr Position(const Index& index, const Dims& dims) const;
   ValueId EmitEinsum(const GraphOp& op, const Index& index);
   ValueId EmitPad(const GraphOp& op, const Index& index);
   ValueId EmitConcat(const GraphOp& op, const Index& index);

@@ -14,8 +14,8 @@ std::vector<int> RealDims(const std::vector<IndexExpr>& dims) {
 // Which side of a group has to grow: -1 `a`, 1 `b`, 0 unknown.
 int SmallerSide(const IndexExpr& a, const IndexExpr& b) {
   if (a.IsConst() && b.IsConst()) return a.ConstOrDie() < b.ConstOrDie() ? -1 : 1;
-  if (ExactQuotient(b, a).has_value()) return -1;
-  if (ExactQuotient(a, b).has_value()) return 1;
+  if (DivideExactly(b, a).has_value()) return -1;
+  if (DivideExactly(a, b).has_value()) return 1;
   return 0;
 }
 
@@ -27,7 +27,7 @@ IndexExpr FlatIndex(const Index& index, const std::vector<IndexExpr>& dims) {
   return flat;
 }
 
-std::optional<IndexExpr> ExactQuotient(const IndexExpr& a, const IndexExpr& b) {
+std::optional<IndexExpr> DivideExactly(const IndexExpr& a, const IndexExpr& b) {
   if (b == IndexExpr(0) || (b.IsConst() && b.ConstOrDie() < 0)) return std::nullopt;
   const IndexExpr quotient = FloorDiv(a, b);
   if (quotient * b == a) return quotient;

@@ -15,7 +15,7 @@ using Index = std::vector<IndexExpr>;  // one expression a dim
 IndexExpr FlatIndex(const Index& index, const std::vector<IndexExpr>& dims);
 
 // a / b when b divides a as polynomials, nullopt otherwise. b != 0.
-std::optional<IndexExpr> ExactQuotient(const IndexExpr& a, const IndexExpr& b);
+std::optional<IndexExpr> DivideExactly(const IndexExpr& a, const IndexExpr& b);
 
 // A reshape keeps the row-major order: the index into `from` of the element that has `index` in
 // `to`. Dims are matched in the smallest groups of equal products, so that a group of one dim on

@@ -77,7 +77,8 @@ class PairFuser {
     if (!vertical_ && (IsContraction(first_) || IsContraction(second_))) return std::nullopt;
     for (const DimMatch& match : MatchDims(first_, second_)) {
       std::optional<LoopNest> fused = Fuse(match);
-      if (fused.has_value() && (vertical_ || SharesEnough(*fused))) return fused;
+      if (!fused.has_value() || !(vertical_ || SharesEnough(*fused))) continue;
+      if (IndicesAreProvable(*fused)) return fused;
     }
     return std::nullopt;
   }

@@ -45,11 +45,11 @@ std::optional<std::vector<Part>> Refine(const LoopNest& first, const DimOrder& f
     if (rest_a == rest_b || ranges.ProveEq(rest_a, rest_b)) {
       part.extent = rest_a;
       rest_a = rest_b = 1;
-    } else if (const auto q = ExactQuotient(rest_a, rest_b); q.has_value()) {
+    } else if (const auto q = DivideExactly(rest_a, rest_b); q.has_value()) {
       part.extent = rest_b;
       rest_a = *q;
       rest_b = 1;
-    } else if (const auto p = ExactQuotient(rest_b, rest_a); p.has_value()) {
+    } else if (const auto p = DivideExactly(rest_b, rest_a); p.has_value()) {
       part.extent = rest_a;
       rest_b = *p;
       rest_a = 1;

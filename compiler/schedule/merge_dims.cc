@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compiler/lowering/access_pattern.h"
 #include "compiler/lowering/rewrite_body.h"
 
 namespace stax {
@@ -119,7 +120,11 @@ std::optional<IndexExpr> MergeVariables(const IndexExpr& e, const std::string& o
 
 LoopNest MergeDims(const LoopNest& nest) {
   LoopNest result = Rename(nest);
-  while (std::optional<LoopNest> merged = MergeAny(result)) result = Rename(*merged);
+  while (std::optional<LoopNest> merged = MergeAny(result)) {
+    LoopNest renamed = Rename(*merged);
+    if (!IndicesAreProvable(renamed)) break;
+    result = std::move(renamed);
+  }
   return result;
 }
 
