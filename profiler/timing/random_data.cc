@@ -1,5 +1,6 @@
-#include "autotuner/random_data.h"
+#include "profiler/timing/random_data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>

@@ -1,6 +1,6 @@
 // Random tensors for measuring and checking kernels.
-#ifndef STAX_AUTOTUNER_RANDOM_DATA_H_
-#define STAX_AUTOTUNER_RANDOM_DATA_H_
+#ifndef STAX_PROFILER_TIMING_RANDOM_DATA_H_
+#define STAX_PROFILER_TIMING_RANDOM_DATA_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,4 +21,4 @@ double RelativeError(DType dtype, const std::vector<std::byte>& got,
 
 }  // namespace stax
 
-#endif  // STAX_AUTOTUNER_RANDOM_DATA_H_
+#endif  // STAX_PROFILER_TIMING_RANDOM_DATA_H_

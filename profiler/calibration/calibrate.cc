@@ -1,0 +1,80 @@
+#include "profiler/calibration/calibrate.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "ir/artifact/artifact_io.h"
+#include "profiler/calibration/probes.h"
+#include "profiler/timing/statistics.h"
+
+namespace stax {
+namespace {
+
+constexpr StoppingRule kStopping;
+constexpr int kSteps = 6;
+
+// Runs the probes in turn and keeps the first error.
+class Calibrator {
+ public:
+  Calibrator(KernelTimer& timer, const CalibrationProgress& progress)
+      : timer_(timer), progress_(progress) {}
+
+  // Median time of one launch in ns.
+  double Time(const std::string& what, const LaunchFunction& launch) {
+    if (!status_.ok()) return 1;
+    if (progress_) progress_(what, ++step_, kSteps);
+    absl::StatusOr<std::vector<double>> samples = MeasureUntilStable(timer_, launch, kStopping);
+    if (!samples.ok()) {
+      status_ = samples.status();
+      return 1;
+    }
+    return Median(*samples);
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  KernelTimer& timer_;
+  const CalibrationProgress& progress_;
+  int step_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace
+
+absl::StatusOr<DeviceSpec> Calibrate(Device& device, KernelTimer& timer,
+                                     const CalibrationProgress& progress) {
+  const DeviceInfo& info = device.info();
+  absl::StatusOr<std::unique_ptr<Probes>> made =
+      info.kind == "cuda" ? MakeCudaProbes(device) : MakeCpuProbes(device);
+  if (!made.ok()) return made.status();
+  Probes& probes = **made;
+
+  DeviceSpec spec;
+  spec.set_schema_version(kSchemaVersion);
+  spec.set_name(info.name);
+  spec.set_kind(info.kind);
+  spec.set_driver_version(info.driver_version);
+  spec.set_date(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()));
+  spec.set_multiprocessors(info.multiprocessors);
+  spec.set_l2_bytes(info.l2_bytes);
+
+  Calibrator calibrator(timer, progress);
+  const double bytes_e9 = static_cast<double>(probes.stream_bytes()) * 1e9;  // ns -> s
+  spec.set_dram_read_bytes_per_s(bytes_e9 /
+                                 calibrator.Time("DRAM read", [&] { return probes.Read(); }));
+  spec.set_dram_write_bytes_per_s(bytes_e9 /
+                                  calibrator.Time("DRAM write", [&] { return probes.Write(); }));
+  spec.set_dram_copy_bytes_per_s(2 * bytes_e9 /
+                                 calibrator.Time("DRAM copy", [&] { return probes.Copy(); }));
+  spec.set_latency_ns(calibrator.Time("latency", [&] { return probes.Chase(); }) /
+                      static_cast<double>(probes.chase_loads()));
+  spec.set_f32_flops_per_s(probes.fma_flops() * 1e9 /
+                           calibrator.Time("f32 FMA rate", [&] { return probes.Fma(); }));
+  spec.set_launch_ns(calibrator.Time("launch", [&] { return probes.Empty(); }));
+  if (!calibrator.status().ok()) return calibrator.status();
+  return spec;
+}
+
+}  // namespace stax

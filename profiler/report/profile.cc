@@ -1,0 +1,117 @@
+#include "profiler/report/profile.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "ir/artifact/artifact_io.h"
+#include "profiler/roofline/roofline.h"
+#include "profiler/timing/kernel_buffers.h"
+#include "profiler/timing/statistics.h"
+
+namespace stax {
+namespace {
+
+constexpr StoppingRule kStopping;
+
+// A prediction is called right when the measurement is within this of it.
+constexpr double kAgreement = 0.15;
+
+std::string VerdictText(const KernelProfile& profile, const RooflinePrediction& p) {
+  if (profile.measured_ns() < p.predicted_ns * (1 - kAgreement) && p.bound == "memory")
+    return "faster than DRAM allows: the data stays in a cache";
+  if (profile.error() <= kAgreement) return absl::StrCat("at the ", p.bound, " bound");
+  if (p.bound == "latency")
+    return absl::StrFormat("%.1f times the cost of a launch", profile.measured_ns() / p.predicted_ns);
+  return absl::StrFormat("%.1f times its %s bound", profile.measured_ns() / p.predicted_ns, p.bound);
+}
+
+absl::StatusOr<std::vector<double>> MeasureKernel(const Kernel& kernel, Device& device,
+                                                  KernelTimer& timer,
+                                                  const std::map<std::string, int64_t>& sizes) {
+  absl::StatusOr<std::unique_ptr<LoadedKernel>> code = device.Load(kernel.variant());
+  if (!code.ok()) return code.status();
+  absl::StatusOr<std::unique_ptr<KernelBuffers>> buffers =
+      KernelBuffers::Make(kernel, sizes, &device);
+  if (!buffers.ok()) return buffers.status();
+  absl::StatusOr<int64_t> grid = (*buffers)->Grid(kernel.variant());
+  if (!grid.ok()) return grid.status();
+  auto launch = [&] { return (*buffers)->Launch(**code, *grid); };
+  return MeasureUntilStable(timer, launch, kStopping);
+}
+
+void FillPrediction(const RooflinePrediction& p, KernelProfile& profile) {
+  profile.set_read_bytes(p.read_bytes);
+  profile.set_write_bytes(p.write_bytes);
+  profile.set_flops(p.flops);
+  profile.set_intensity_flops_per_byte(p.intensity);
+  profile.set_predicted_ns(p.predicted_ns);
+  profile.set_bound(p.bound);
+}
+
+void FillMeasurement(const std::vector<double>& samples, KernelProfile& profile) {
+  profile.mutable_samples_ns()->Add(samples.begin(), samples.end());
+  profile.set_measured_ns(Median(samples));
+  MedianInterval interval = MedianConfidence(samples);
+  profile.set_interval_low_ns(interval.low);
+  profile.set_interval_high_ns(interval.high);
+  profile.set_achieved_bytes_per_s((profile.read_bytes() + profile.write_bytes()) /
+                                   profile.measured_ns() * 1e9);
+  profile.set_error(profile.measured_ns() / profile.predicted_ns() - 1);
+}
+
+}  // namespace
+
+absl::StatusOr<ProfileReport> ProfileProgram(const Program& program, Device& device,
+                                             KernelTimer& timer, const DeviceSpec& spec,
+                                             const std::map<std::string, int64_t>& given_sizes,
+                                             const ProfileProgress& progress) {
+  std::map<std::string, int64_t> sizes = given_sizes;
+  for (const SizeSymbolProto& symbol : program.symbols())
+    sizes.insert({symbol.name(), symbol.hint()});
+  ProfileReport report;
+  report.set_schema_version(kSchemaVersion);
+  *report.mutable_program() = program.identity();
+  report.set_program_name(program.name());
+  *report.mutable_device() = spec;
+  report.set_date(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()));
+  report.set_method(std::string(timer.method()));
+  report.mutable_sizes()->insert(sizes.begin(), sizes.end());
+  for (int k = 0; k < program.kernels_size(); ++k) {
+    const Kernel& kernel = program.kernels(k);
+    if (progress) progress(kernel.name(), k + 1, program.kernels_size());
+    absl::StatusOr<RooflinePrediction> prediction = PredictRoofline(kernel, sizes, spec);
+    if (!prediction.ok()) return prediction.status();
+    absl::StatusOr<std::vector<double>> samples = MeasureKernel(kernel, device, timer, sizes);
+    if (!samples.ok()) return samples.status();
+    KernelProfile& profile = *report.add_kernels();
+    profile.set_name(kernel.name());
+    *profile.mutable_config() = kernel.variant().config();
+    profile.set_hash(kernel.hash());
+    FillPrediction(*prediction, profile);
+    FillMeasurement(*samples, profile);
+    profile.set_verdict(VerdictText(profile, *prediction));
+  }
+  return report;
+}
+
+std::string ReportTable(const ProfileReport& report) {
+  std::string text = absl::StrFormat(
+      "%s on %s, %s; %s\n%-40s %10s %10s %10s %9s %9s %9s  %s\n", report.program_name(),
+      report.device().name(), report.date(), report.method(), "kernel", "predicted", "measured",
+      "95% from", "to", "GB/s", "flop/B", "verdict");
+  for (const KernelProfile& k : report.kernels()) {
+    absl::StrAppendFormat(&text, "%-40s %7.2f us %7.2f us %7.2f us %6.2f us %9.1f %9.2f  %s\n",
+                          k.name(), k.predicted_ns() / 1e3, k.measured_ns() / 1e3,
+                          k.interval_low_ns() / 1e3, k.interval_high_ns() / 1e3,
+                          k.achieved_bytes_per_s() / 1e9, k.intensity_flops_per_byte(),
+                          k.verdict());
+  }
+  return text;
+}
+
+}  // namespace stax
