@@ -171,11 +171,11 @@ LogParts SplitForLog(const Real& x) {
   const Mask small = x < (x.f64() ? 0x1p-1022 : 0x1p-126);
   const Bits bits = ToBits(subnormals ? Select(small, x * scale, x) : x);
   const uint64_t low_end = x.f64() ? 0x3fe6a09e667f3bcd : 0x3f2aaaab;
-  const Bits e = (bits - low_end) >> x.fraction_bits();
-  const Real m = FromBits(bits - (e << x.fraction_bits()), x);
-  Real exponent = FromInteger(e, x);
-  if (subnormals) exponent = exponent + Select(small, x.Constant(x.f64() ? -54 : -25), 0.0);
-  return {exponent, m - 1};
+  const Bits e = (bits - low_end) & ~((uint64_t{1} << x.fraction_bits()) - 1);
+  const Real f = FromBits(bits - e, x) - 1;
+  if (!x.f64()) return {Fma(FromInteger(e, x), 0x1p-23, Select(small, x.Constant(-25), 0.0)), f};
+  const Real exponent = FromInteger(e >> 52, x);
+  return {subnormals ? exponent + Select(small, x.Constant(-54), 0.0) : exponent, f};
 }
 
 Real Log(const Real& x) {

@@ -236,7 +236,6 @@ void PrintFit(const Fit& fit) {
 // code adds exactly are taken away.
 Real Square(const Real& x) { return x * x; }
 Real Cube(const Real& x) { return x * x * x; }
-Real One(const Real&) { return Real(1); }
 
 // For odd f with f(x) = x + x^3 P(x^2): the target in z = x^2, relative to f.
 Fit Odd(const std::string& name, bool f64, double hi, int terms, const std::string& f, UnaryFn fn) {

@@ -32,6 +32,15 @@ void Sigmoid(mpfr_ptr r, mpfr_srcptr x) {
   mpfr_ui_div(r, 1, r, kRound);
 }
 
+// mpfr_rec_sqrt gives +inf for -0; 1 / sqrt(-0) is -inf.
+void Rsqrt(mpfr_ptr r, mpfr_srcptr x) {
+  if (mpfr_zero_p(x)) {
+    mpfr_ui_div(r, 1, x, kRound);
+  } else {
+    mpfr_rec_sqrt(r, x, kRound);
+  }
+}
+
 void Mod(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   mpfr_fmod(r, x, y, kRound);
   if (!mpfr_zero_p(r) && !mpfr_nan_p(r) && mpfr_signbit(r) != mpfr_signbit(y)) {
@@ -39,12 +48,9 @@ void Mod(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   }
 }
 
-// MPFR's pow is slow where the result is far out of range; there only its sign matters.
-void Pow(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) { mpfr_pow(r, x, y, kRound); }
-
 void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   switch (code) {
-    case OpCode::kRsqrt: mpfr_rec_sqrt(r, x, kRound); return;
+    case OpCode::kRsqrt: Rsqrt(r, x); return;
     case OpCode::kExp: mpfr_exp(r, x, kRound); return;
     case OpCode::kExp2: mpfr_exp2(r, x, kRound); return;
     case OpCode::kExpm1: mpfr_expm1(r, x, kRound); return;
@@ -65,7 +71,7 @@ void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
     case OpCode::kAtanh: mpfr_atanh(r, x, kRound); return;
     case OpCode::kErf: mpfr_erf(r, x, kRound); return;
     case OpCode::kSigmoid: Sigmoid(r, x); return;
-    case OpCode::kPow: Pow(r, x, y); return;
+    case OpCode::kPow: mpfr_pow(r, x, y, kRound); return;
     case OpCode::kAtan2: mpfr_atan2(r, x, y, kRound); return;
     case OpCode::kFmod: mpfr_fmod(r, x, y, kRound); return;
     case OpCode::kMod: Mod(r, x, y); return;

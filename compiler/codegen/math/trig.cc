@@ -135,7 +135,9 @@ Quadrant ReduceToQuadrant(const Real& x, bool want_tail = false) {
   Real r = Fma(n, half_pi.low, first);
   Real tail = x.Constant(0);
   if (want_tail) {
-    tail = Fma(n, third, Fma(n, half_pi.low, first - r));
+    const Real second = n * half_pi.low;
+    r = first + second;
+    tail = (first - r) + second + Fma(n, half_pi.low, -second) + n * third;
   } else if (!x.f64() || !x.brief()) {
     r = Fma(n, third, r);
   }
