@@ -124,6 +124,8 @@ IndexExpr Emitter::Position(const Index& index, const Dims& dims) const {
 }
 
 ValueId Emitter::Load(const StoredTensor& at, DType dtype, const Dims& dims, const Index& index) {
+  // There is no element: the load is part of an empty sum or of a branch that is never taken.
+  if (NumElements(dims) == IndexExpr(0)) return body_.Const(Scalar::FromDouble(dtype, 0));
   const int buffer = body_.Buffer(at.buffer, dtype, NumElements(dims), /*written=*/false);
   return body_.Load(buffer, Position(index, dims));
 }

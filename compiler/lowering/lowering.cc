@@ -15,22 +15,6 @@
 namespace stax {
 namespace {
 
-// Names that loop nests use for their own variables (dims and indirect values).
-bool IsLoopVariableName(const std::string& name) {
-  return name.size() >= 2 && (name[0] == 'i' || name[0] == 'r' || name[0] == 't') &&
-         std::all_of(name.begin() + 1, name.end(), absl::ascii_isdigit);
-}
-
-absl::Status CheckSymbolNames(const Graph& graph) {
-  for (const SizeSymbol& s : graph.symbols) {
-    if (!IsLoopVariableName(s.name)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("size symbol '", s.name,
-                     "': names of i, r or t and digits are those of loop variables; rename it"));
-  }
-  return absl::OkStatus();
-}
-
 // The result type of an op in text, for names of nests: "add", "sum", "concat".
 std::string NameOf(const GraphOp& op) {
   const auto text = [](std::string_view name) { return std::string(name); };
@@ -213,7 +197,6 @@ class Lowerer {
 }  // namespace
 
 absl::StatusOr<LoopProgram> LowerGraph(const Graph& graph, const TargetSpec& target) {
-  if (absl::Status s = CheckSymbolNames(graph); !s.ok()) return s;
   return Lowerer(graph, target).Run();
 }
 

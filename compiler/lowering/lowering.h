@@ -8,8 +8,7 @@
 //
 // Running sums and the like (kCumulative) are reductions over all positions with the later ones
 // masked out: right, but quadratic in the axis.
-// Errors: InvalidArgument for a size symbol named like a loop variable ("i0"); Internal if Verify
-// of a nest fails.
+// Errors: Internal if Verify of a nest fails.
 #ifndef STAX_COMPILER_LOWERING_LOWERING_H_
 #define STAX_COMPILER_LOWERING_LOWERING_H_
 

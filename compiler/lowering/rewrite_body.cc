@@ -132,18 +132,20 @@ std::vector<bool> LiveOps(const LoopNest& nest,
   return live;
 }
 
-LoopNest RemoveDeadOps(const LoopNest& nest) {
+LoopNest KeepOps(const LoopNest& nest, const std::vector<bool>& live) {
   LoopNest clean;
   clean.name = nest.name;
   clean.symbols = nest.symbols;
   clean.dims = nest.dims;
   BodyCopy how;
-  how.live = LiveOps(nest, nullptr);
+  how.live = live;
   how.rewrite_index = [](const IndexExpr& index) { return index; };
   BodyBuilder body(&clean);
   CopyBody(nest, how, &body);
   clean.symbols = UsedSymbols(clean);
   return clean;
 }
+
+LoopNest RemoveDeadOps(const LoopNest& nest) { return KeepOps(nest, LiveOps(nest, nullptr)); }
 
 }  // namespace stax

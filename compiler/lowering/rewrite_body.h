@@ -33,7 +33,10 @@ std::vector<ValueId> CopyBody(const LoopNest& from, const BodyCopy& how, BodyBui
 std::vector<bool> LiveOps(const LoopNest& nest,
                           const std::function<bool(const LoopOp&)>& keep_store);
 
-// The nest without dead ops, unused buffers and unused symbols.
+// The nest with the live ops only, and the buffers and symbols they use.
+LoopNest KeepOps(const LoopNest& nest, const std::vector<bool>& live);
+
+// The same, with the ops that any store depends on.
 LoopNest RemoveDeadOps(const LoopNest& nest);
 
 }  // namespace stax

@@ -40,10 +40,18 @@ bool ReadsAnyOf(const LoopNest& nest, const std::set<std::string>& buffers) {
   });
 }
 
+// Buffers that one stores for the other do not count: most will not be stored any more.
 bool WithinLimits(const LoopNest& first, const LoopNest& second) {
   std::set<std::string> buffers;
-  for (const LoopNest* nest : {&first, &second})
-    for (const NestBuffer& b : nest->buffers) buffers.insert(b.name);
+  const std::set<std::string> stored = StoredBuffers(first);
+  for (const NestBuffer& b : first.buffers) buffers.insert(b.name);
+  for (const NestBuffer& b : second.buffers) {
+    if (stored.count(b.name) > 0) {
+      buffers.erase(b.name);
+    } else {
+      buffers.insert(b.name);
+    }
+  }
   return first.body.size() + second.body.size() <= kMaxFusedOps &&
          buffers.size() <= kMaxFusedBuffers;
 }
@@ -68,8 +76,8 @@ double Total(const std::map<std::pair<std::string, IndexExpr>, double>& bytes) {
 
 class PairFuser {
  public:
-  PairFuser(const LoopNest& first, const LoopNest& second)
-      : first_(first), second_(second), stored_(StoredBuffers(first)),
+  PairFuser(const LoopNest& first, const LoopNest& second, bool unrelated)
+      : first_(first), second_(second), unrelated_(unrelated), stored_(StoredBuffers(first)),
         vertical_(ReadsAnyOf(second, stored_)) {}
 
   std::optional<LoopNest> Run() {
@@ -77,7 +85,7 @@ class PairFuser {
     if (!vertical_ && (IsContraction(first_) || IsContraction(second_))) return std::nullopt;
     for (const DimMatch& match : MatchDims(first_, second_)) {
       std::optional<LoopNest> fused = Fuse(match);
-      if (!fused.has_value() || !(vertical_ || SharesEnough(*fused))) continue;
+      if (!fused.has_value() || !(vertical_ || unrelated_ || SharesEnough(*fused))) continue;
       if (IndicesAreProvable(*fused)) return fused;
     }
     return std::nullopt;
@@ -135,14 +143,15 @@ class PairFuser {
 
   const LoopNest& first_;
   const LoopNest& second_;
+  const bool unrelated_;
   const std::set<std::string> stored_;
   const bool vertical_;
 };
 
 }  // namespace
 
-std::optional<LoopNest> FusePair(const LoopNest& first, const LoopNest& second) {
-  return PairFuser(first, second).Run();
+std::optional<LoopNest> FusePair(const LoopNest& first, const LoopNest& second, bool unrelated) {
+  return PairFuser(first, second, unrelated).Run();
 }
 
 }  // namespace stax

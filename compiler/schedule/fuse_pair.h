@@ -19,9 +19,11 @@ inline constexpr int kMaxFusedBuffers = 48;
 // Legal when the iteration spaces match (match_dims.h) and every load by `second` of a buffer that
 // `first` stores has the index of the store, so that the value is at hand. All stores are kept;
 // values, loads and reductions that both have are one. `second` stores nothing that `first` loads.
-// Siblings, of which neither reads the other, need a load in common that is a good part of what one
-// of them loads; contractions never have siblings, since their accumulators fill the registers.
-std::optional<LoopNest> FusePair(const LoopNest& first, const LoopNest& second);
+// Siblings, of which neither reads the other, need loads in common that are a good part of what one
+// of them loads, unless `unrelated` asks for fewer launches whatever they load. Contractions never
+// have siblings, since their accumulators fill the registers.
+std::optional<LoopNest> FusePair(const LoopNest& first, const LoopNest& second,
+                                 bool unrelated = false);
 
 }  // namespace stax
 

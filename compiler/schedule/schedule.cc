@@ -2,11 +2,10 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "compiler/lowering/access_pattern.h"
 #include "compiler/schedule/choose_form.h"
 #include "compiler/schedule/choose_tile.h"
 #include "compiler/schedule/configurations.h"
+#include "compiler/schedule/explanation.h"
 #include "compiler/schedule/fuse_nests.h"
 #include "compiler/schedule/kernel_name.h"
 #include "compiler/schedule/merge_dims.h"
@@ -15,9 +14,9 @@
 namespace stax {
 namespace {
 
-KernelSpec MakeKernel(const LoopNest& fused, int number, const TargetSpec& target) {
+KernelSpec MakeKernel(const FusedNest& fused, int number, const TargetSpec& target) {
   KernelSpec kernel;
-  kernel.nest = MergeDims(fused);
+  kernel.nest = MergeDims(fused.nest);
   const TileChoice tile = ChooseTile(kernel.nest, target);
   kernel.tile = tile.axes;
   kernel.form = ChooseForm(kernel.nest, tile.contraction);
@@ -31,6 +30,8 @@ KernelSpec MakeKernel(const LoopNest& fused, int number, const TargetSpec& targe
   kernel.read_bytes = std::move(traffic.read_bytes);
   kernel.write_bytes = std::move(traffic.write_bytes);
   kernel.flops = std::move(traffic.flops);
+  kernel.origins = fused.origins;
+  kernel.explanation = ExplainKernel(kernel, fused, tile);
   return kernel;
 }
 
@@ -38,9 +39,8 @@ KernelSpec MakeKernel(const LoopNest& fused, int number, const TargetSpec& targe
 
 absl::StatusOr<std::vector<KernelSpec>> Schedule(LoopProgram& program, const TargetSpec& target) {
   std::vector<KernelSpec> kernels;
-  for (FusedNest& fused : FuseNests(program)) {
-    KernelSpec kernel = MakeKernel(fused.nest, static_cast<int>(kernels.size()), target);
-    kernel.origins = std::move(fused.origins);
+  for (const FusedNest& fused : FuseNests(program)) {
+    KernelSpec kernel = MakeKernel(fused, static_cast<int>(kernels.size()), target);
     if (absl::Status s = Verify(kernel.nest); !s.ok()) return s;
     kernels.push_back(std::move(kernel));
   }
