@@ -92,7 +92,7 @@ Shape DescribeShape(const LoopNest& nest, const TileChoice& tile, const TargetSp
 class Proposals {
  public:
   Proposals(const Shape& shape, KernelForm form, const TargetSpec& target)
-      : shape_(shape), form_(form), cuda_(target.is_cuda()) {
+      : shape_(shape), cuda_(target.is_cuda()) {
     r_block_ = form == KernelForm::kPersistent ? PowerOfTwoAtLeast(shape.r_upper) : 0;
     // A persistent row may need more slots than the limit: then it is the only choice.
     max_slots_ = std::max(cuda_ ? kMaxCudaSlots : kMaxCpuSlots,
@@ -169,7 +169,6 @@ class Proposals {
   }
 
   const Shape& shape_;
-  const KernelForm form_;
   const bool cuda_;
   int64_t r_block_, max_slots_, max_x_, max_y_, max_r_;  // r_block_ 0: free
   std::vector<Config> result_;
