@@ -32,6 +32,14 @@ std::optional<std::vector<const IndexTensor*>> AllInputs(OnnxNode& n) {
   return inputs;
 }
 
+// Whether the integer rule gives what floats give: quotients are whole, and no zero is negative.
+bool HoldsForFloats(IndexOp op, const IndexExpr& a, const IndexExpr& b, const RangeContext& ranges) {
+  if (op == IndexOp::kMod || op == IndexOp::kFmod) return false;
+  if (op != IndexOp::kMul && op != IndexOp::kDiv) return true;
+  if (!ranges.ProveLe(0, a) || !ranges.ProveLe(0, b)) return false;
+  return op == IndexOp::kMul || (b.IsConst() && ranges.ProveDivisible(a, b.ConstOrDie()));
+}
+
 // Two operands, or the variadic Max, Min and Sum from the left.
 FoldFunction Binary(IndexOp op, bool is_bool = false, bool swapped = false) {
   return [=](OnnxNode& n) -> Folded {
@@ -40,11 +48,14 @@ FoldFunction Binary(IndexOp op, bool is_bool = false, bool swapped = false) {
     for (int i = 1; i < n.num_inputs(); ++i)
       if (n.dtype(i) != n.dtype(0)) return std::nullopt;
     const RangeContext ranges = n.ranges();
+    const bool is_float = IsFloat(n.dtype(0));
     const auto apply = [&](const std::vector<const IndexExpr*>& v) -> std::optional<IndexExpr> {
       if (swapped) return Apply(op, *v[1], *v[0], ranges);
       std::optional<IndexExpr> result = *v[0];
-      for (size_t i = 1; i < v.size() && result.has_value(); ++i)
+      for (size_t i = 1; i < v.size() && result.has_value(); ++i) {
+        if (is_float && !HoldsForFloats(op, *result, *v[i], ranges)) return std::nullopt;
         result = Apply(op, *result, *v[i], ranges);
+      }
       return result;
     };
     return One(is_bool ? DType::kBool : n.dtype(0), Elementwise(*inputs, apply));
@@ -57,10 +68,21 @@ FoldFunction Unary(std::function<std::optional<IndexExpr>(const IndexExpr&, cons
   return [f](OnnxNode& n) -> Folded {
     if (n.Index(0) == nullptr) return std::nullopt;
     const RangeContext ranges = n.ranges();
-    return One(n.dtype(0), Elementwise({n.Index(0)}, [&](const std::vector<const IndexExpr*>& v) {
+    const bool is_float = IsFloat(n.dtype(0));
+    return One(n.dtype(0), Elementwise({n.Index(0)}, [&](const std::vector<const IndexExpr*>& v)
+                                                         -> std::optional<IndexExpr> {
+                 // Nor may the operand be zero: -0.0 differs from 0.0.
+                 if (is_float && !ranges.ProveLt(0, *v[0]) && !ranges.ProveLt(*v[0], 0))
+                   return std::nullopt;
                  return f(*v[0], ranges);
                }));
   };
+}
+
+// Floor, Ceil and Round of a whole number.
+Folded FoldRounding(OnnxNode& n) {
+  if (n.Index(0) == nullptr) return std::nullopt;
+  return One(n.dtype(0), *n.Index(0));
 }
 
 std::optional<IndexExpr> Negate(const IndexExpr& e, const RangeContext& ranges) {
@@ -106,9 +128,8 @@ std::optional<IndexTensor> FloatConstant(OnnxNode& n, DType to) {
 
 Folded FoldCast(OnnxNode& n) {
   const absl::StatusOr<DType> to = CastTarget(n);
-  if (!to.ok() || IsFloat(*to)) return std::nullopt;
-  if (IsFloat(n.dtype(0))) return One(*to, FloatConstant(n, *to));
-  if (n.Index(0) == nullptr) return std::nullopt;
+  if (!to.ok()) return std::nullopt;
+  if (n.Index(0) == nullptr) return IsFloat(*to) ? std::nullopt : One(*to, FloatConstant(n, *to));
   if (*to != DType::kBool) return One(*to, *n.Index(0));
   const RangeContext ranges = n.ranges();
   return One(*to, Elementwise({n.Index(0)}, [&](const std::vector<const IndexExpr*>& v)
@@ -294,6 +315,7 @@ Folded FoldGather(OnnxNode& n) {
 FoldFunction Reduce(IndexOp op, int input_since) {
   return [=](OnnxNode& n) -> Folded {
     if (n.Index(0) == nullptr || (n.Has(1) && n.Index(1) == nullptr)) return std::nullopt;
+    if (IsFloat(n.dtype(0)) && op == IndexOp::kMul) return std::nullopt;  // signs of zeros
     const auto axes = AxesArgument(n, input_since);
     if (!axes.ok()) return std::nullopt;
     if (!axes->has_value() && n.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
@@ -313,10 +335,12 @@ const std::map<std::string, FoldFunction, std::less<>>& Table() {
       {"And", Binary(IndexOp::kAnd, true)},
       {"Cast", FoldCast},
       {"CastLike", FoldCast},
+      {"Ceil", FoldRounding},
       {"Concat", FoldConcat},
       {"Div", Binary(IndexOp::kDiv)},
       {"Equal", Binary(IndexOp::kEq, true)},
       {"Expand", FoldExpand},
+      {"Floor", FoldRounding},
       {"Gather", FoldGather},
       {"Greater", Binary(IndexOp::kLt, true, true)},
       {"GreaterOrEqual", Binary(IndexOp::kLe, true, true)},
@@ -334,6 +358,7 @@ const std::map<std::string, FoldFunction, std::less<>>& Table() {
       {"ReduceProd", Reduce(IndexOp::kMul, 18)},
       {"ReduceSum", Reduce(IndexOp::kAdd, 13)},
       {"Reshape", FoldReshape},
+      {"Round", FoldRounding},
       {"Slice", FoldSlice},
       {"Split", FoldSplit},
       {"Squeeze", FoldSqueeze},

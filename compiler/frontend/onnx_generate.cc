@@ -128,18 +128,21 @@ absl::Status Range(OnnxNode& n) {
     if (n.dtype(i) != n.dtype(0))
       return OnnxError("inputs 0 and ", i, " are ", DTypeName(n.dtype(0)), " and ",
                        DTypeName(n.dtype(i)), "; all must have one type");
-  if (IsFloat(n.dtype(0))) return FloatRange(n);
+  // Floats that are whole numbers may be sizes, and symbolic.
+  const bool whole = n.Index(0) != nullptr && n.Index(1) != nullptr && n.Index(2) != nullptr;
+  if (IsFloat(n.dtype(0)) && !whole) return FloatRange(n);
   GraphBuilder& b = n.b();
-  IndexExpr v[2];
-  for (int i = 0; i < 2; ++i) {
-    const char* name = i == 0 ? "start" : "limit";
-    ONNX_ASSIGN_OR_RETURN(const std::vector<IndexExpr> number, n.IndexInput(i, name));
+  IndexExpr v[3];
+  for (int i = 0; i < 3; ++i) {
+    const char* name = i == 0 ? "start" : i == 1 ? "limit" : "delta";
+    ONNX_ASSIGN_OR_RETURN(const std::vector<IndexExpr> number, n.IndexInput(i, name, /*floats_too=*/true));
     if (number.size() != 1) return OnnxError(InputText(i, name), " must be one number");
     v[i] = number[0];
   }
-  ONNX_ASSIGN_OR_RETURN(const int64_t delta, n.IntScalarInput(2, "delta"));
+  if (!v[2].IsConst()) return OnnxError("input 2 (delta) is ", v[2].ToString(), ", not a number");
+  const int64_t delta = v[2].ConstOrDie();
   const RangeContext ranges = n.ranges();
-  for (const IndexExpr& e : {v[0], v[1], ClampedIndex(delta)})
+  for (const IndexExpr& e : v)
     if (Magnitude(e) >= kMaxOnnxElements)
       return OnnxError("start, limit or delta is ", e.ToString(), "; 2^40 and more is too large");
   if (delta == 0) return OnnxError("input 2 (delta) is 0");

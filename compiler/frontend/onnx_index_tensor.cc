@@ -1,6 +1,7 @@
 #include "compiler/frontend/onnx_index_tensor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -108,21 +109,40 @@ std::optional<std::vector<int64_t>> BroadcastConstDims(const std::vector<int64_t
   return result;
 }
 
+// Whole numbers up to this magnitude are exact in the type.
+int64_t ExactLimit(DType dtype) {
+  switch (dtype) {
+    case DType::kF16: return int64_t{1} << 11;
+    case DType::kBF16: return int64_t{1} << 8;
+    case DType::kF32: return int64_t{1} << 24;
+    case DType::kF64: return int64_t{1} << 53;
+    default: return kMaxInt64;
+  }
+}
+
+std::optional<int64_t> WholeNumber(const Scalar& s, bool clamp) {
+  if (IsFloat(s.dtype)) {
+    const bool whole = std::abs(s.f) <= static_cast<double>(ExactLimit(s.dtype)) &&
+                       s.f == std::floor(s.f) && !(s.f == 0 && std::signbit(s.f));
+    return whole ? std::optional<int64_t>(static_cast<int64_t>(s.f)) : std::nullopt;
+  }
+  const bool above = s.dtype == DType::kU64 && s.i < 0;
+  if (!above && s.i >= -kMaxInt64) return s.i;
+  if (!clamp) return std::nullopt;
+  return above ? kMaxInt64 : -kMaxInt64;
+}
+
 std::optional<IndexTensor> ReadIndices(const OnnxValue& value, bool clamp) {
-  if (IsFloat(value.dtype)) return std::nullopt;
   const std::optional<int64_t> count = SmallCount(value.dims);
   if (!count.has_value()) return std::nullopt;
   IndexTensor t;
   t.dims = value.dims;
   const int bytes = DTypeBytes(value.dtype);
   for (int64_t i = 0; i < *count; ++i) {
-    int64_t v = LoadScalar(value.dtype, value.bytes.data() + i * bytes).i;
-    const bool above = value.dtype == DType::kU64 && v < 0;
-    if (above || v < -kMaxInt64) {
-      if (!clamp) return std::nullopt;
-      v = above ? kMaxInt64 : -kMaxInt64;
-    }
-    t.values.push_back(v);
+    const std::optional<int64_t> v =
+        WholeNumber(LoadScalar(value.dtype, value.bytes.data() + i * bytes), clamp);
+    if (!v.has_value()) return std::nullopt;
+    t.values.push_back(*v);
   }
   return t;
 }
@@ -195,17 +215,18 @@ std::vector<std::byte> BytesOf(const IndexTensor& t, DType dtype) {
 }
 
 bool FitsDType(const IndexTensor& t, DType dtype, const RangeContext& ranges) {
-  if (IsFloat(dtype)) return false;
   if (dtype == DType::kBool) {
     return std::all_of(t.values.begin(), t.values.end(), [](const IndexExpr& v) {
       return v == IndexExpr(0) || v == IndexExpr(1);
     });
   }
+  const bool is_float = IsFloat(dtype);
   const int bits = 8 * DTypeBytes(dtype);
   // Formulas of sizes stay inside 64 bits: frontends and run time bound the sizes of tensors.
-  const int64_t hi = bits == 64 ? kMaxInt64
-                                : (int64_t{1} << (IsSigned(dtype) ? bits - 1 : bits)) - 1;
-  const int64_t lo = IsSigned(dtype) ? -hi - 1 : 0;
+  const int64_t hi = is_float     ? ExactLimit(dtype)
+                     : bits == 64 ? kMaxInt64
+                                  : (int64_t{1} << (IsSigned(dtype) ? bits - 1 : bits)) - 1;
+  const int64_t lo = is_float ? -hi : IsSigned(dtype) ? -hi - 1 : 0;
   return std::all_of(t.values.begin(), t.values.end(), [&](const IndexExpr& v) {
     if (v.IsConst()) return v.ConstOrDie() >= lo && v.ConstOrDie() <= hi;
     const Interval bounds = ranges.Bounds(v);

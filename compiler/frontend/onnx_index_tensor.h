@@ -1,4 +1,4 @@
-// IndexTensor: the contents of a small integer or bool tensor as expressions over the size symbols.
+// IndexTensor: the contents of a small tensor of whole numbers as expressions over the size symbols.
 //
 // Models compute shapes with tensor operators: Shape, Gather, Mul, Concat, Reshape. These values are
 // followed here beside the graph, so that a Reshape sees [batch, 12, 64] and not an opaque tensor:
@@ -6,7 +6,8 @@
 //   Shape(x)        -> {dims = [3], values = [batch, seq, 768]}
 //   Gather(.., 1)   -> {dims = [],  values = [seq]}
 //
-// All arithmetic is sound or refused: a result that may overflow int64 or the tensor's element type,
+// Floats take part where they are whole numbers that their type holds exactly: exporters cast sizes to
+// float and back. All arithmetic is sound or refused: a result that may overflow int64 or the tensor's element type,
 // or whose value cannot be told for all sizes, is nullopt, and the tensor operator stands.
 #ifndef STAX_COMPILER_FRONTEND_ONNX_INDEX_TENSOR_H_
 #define STAX_COMPILER_FRONTEND_ONNX_INDEX_TENSOR_H_
@@ -37,10 +38,10 @@ struct IndexTensor {
   std::set<std::string> assumes;
 };
 
-// Integers and bools of at most kMaxIndexElements elements (above -2^63, u64 below 2^63: an
-// IndexExpr holds no others).
+// Whole numbers and bools, at most kMaxIndexElements of them (above -2^63, u64 below 2^63: an IndexExpr
+// holds no others). No -0.0, as 0 stands for 0.0.
 std::optional<IndexTensor> IndexTensorFromValue(const OnnxValue& value);
-// The same with values outside clamped: enough for bounds that are clamped anyway, as in Slice.
+// The same of integers, with values outside clamped: enough for bounds that are clamped anyway, as in Slice.
 std::optional<IndexTensor> ClampedIndexTensor(const OnnxValue& value);
 IndexExpr ClampedIndex(int64_t value);
 

@@ -78,20 +78,22 @@ std::optional<OnnxTensor> OnnxNode::OptionalIn(int i) {
 }
 
 absl::Status OnnxNode::Unknown(int i, std::string_view what) const {
-  const std::vector<std::string>& sources = inputs_[i]->sources;
-  const std::string text = OnnxText(InputText(i, what), " '", proto_.input(i),
-                                        "' decides a shape, so its value must be known");
-  if (sources.empty())
-    return absl::FailedPreconditionError(OnnxText(text, " while compiling, but it is computed"));
-  return absl::FailedPreconditionError(OnnxText(
-      text, "; it is ", inputs_[i]->input.empty() ? "computed from" : "",
-      inputs_[i]->input.empty() ? " " : "", "the model's input '", absl::StrJoin(sources, "', '"),
-      "': give its value (known_inputs)"));
+  const OnnxOperand& operand = *inputs_[i];
+  const std::string text =
+      OnnxText(InputText(i, what), " '", proto_.input(i), "' must be known while compiling");
+  const std::string names = absl::StrJoin(operand.sources, "', '");
+  if (!operand.input.empty())
+    return absl::FailedPreconditionError(
+        OnnxText(text, "; give the value of the model's input '", names, "' (known_inputs)"));
+  if (operand.sources.empty()) return absl::FailedPreconditionError(OnnxText(text, ", but is computed"));
+  return absl::FailedPreconditionError(
+      OnnxText(text, ", but is computed from the model's input '", names,
+               "'; if it holds sizes, give its value (known_inputs)"));
 }
 
-absl::StatusOr<IndexTensor> OnnxNode::KnownIndex(int i, std::string_view what) {
+absl::StatusOr<IndexTensor> OnnxNode::KnownIndex(int i, std::string_view what, bool floats_too) {
   if (!Has(i)) return OnnxError(InputText(i, what), " is missing");
-  if (IsFloat(dtype(i)))
+  if (IsFloat(dtype(i)) && !floats_too)
     return OnnxError(InputText(i, what), " is ", DTypeName(dtype(i)), "; it must be int64");
   if (rank(i) > 1)
     return OnnxError(InputText(i, what), " has shape ", ShapeText(dims(i)),
@@ -110,13 +112,14 @@ absl::StatusOr<IndexTensor> OnnxNode::KnownIndex(int i, std::string_view what) {
   return *std::move(t);
 }
 
-absl::StatusOr<std::vector<IndexExpr>> OnnxNode::IndexInput(int i, std::string_view what) {
-  ONNX_ASSIGN_OR_RETURN(IndexTensor t, KnownIndex(i, what));
+absl::StatusOr<std::vector<IndexExpr>> OnnxNode::IndexInput(int i, std::string_view what,
+                                                            bool floats_too) {
+  ONNX_ASSIGN_OR_RETURN(IndexTensor t, KnownIndex(i, what, floats_too));
   return std::move(t.values);
 }
 
 absl::StatusOr<std::vector<int64_t>> OnnxNode::IntInput(int i, std::string_view what) {
-  ONNX_ASSIGN_OR_RETURN(const IndexTensor t, KnownIndex(i, what));
+  ONNX_ASSIGN_OR_RETURN(const IndexTensor t, KnownIndex(i, what, /*floats_too=*/false));
   std::vector<int64_t> result;
   for (const IndexExpr& e : t.values) {
     if (!e.IsConst())
@@ -142,6 +145,17 @@ absl::StatusOr<std::vector<double>> OnnxNode::DoubleInput(int i, std::string_vie
   }
   const OnnxOperand& operand = *inputs_[i];
   if (operand.constant != nullptr) return DoublesOf(*operand.constant);
+  if (const IndexTensor* t = operand.index.get(); t != nullptr) {
+    std::vector<double> result;
+    for (const IndexExpr& e : t->values) {
+      if (!e.IsConst())
+        return OnnxError(InputText(i, what), " has the symbolic value ", e.ToString(),
+                         "; only numbers are possible here");
+      result.push_back(static_cast<double>(e.ConstOrDie()));
+    }
+    for (const std::string& input : t->assumes) context_.specialise(input);
+    return result;
+  }
   if (operand.known == nullptr) return Unknown(i, what);
   context_.specialise(operand.input);
   return DoublesOf(*operand.known);

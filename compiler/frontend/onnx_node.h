@@ -82,7 +82,8 @@ class OnnxNode {
   const IndexTensor* Index(int i) const { return Has(i) ? inputs_[i]->index.get() : nullptr; }
 
   // Contents of an input that shapes depend on; rank 0 or 1, `what` names it in messages.
-  absl::StatusOr<std::vector<IndexExpr>> IndexInput(int i, std::string_view what);
+  absl::StatusOr<std::vector<IndexExpr>> IndexInput(int i, std::string_view what,
+                                                    bool floats_too = false);
   absl::StatusOr<std::vector<int64_t>> IntInput(int i, std::string_view what);
   absl::StatusOr<int64_t> IntScalarInput(int i, std::string_view what);
   absl::StatusOr<std::vector<double>> DoubleInput(int i, std::string_view what);
@@ -121,7 +122,7 @@ class OnnxNode {
   OnnxTensor SizeTensor(const IndexExpr& size, DType dtype);
 
  private:
-  absl::StatusOr<IndexTensor> KnownIndex(int i, std::string_view what);
+  absl::StatusOr<IndexTensor> KnownIndex(int i, std::string_view what, bool floats_too);
   absl::Status Unknown(int i, std::string_view what) const;
 
   const onnx::NodeProto& proto_;

@@ -5,6 +5,7 @@
 //   onnx_node_test [--verbose] DIR...   the cases below these folders
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,28 @@ const std::vector<std::string>& DefaultFolders() {
   return folders;
 }
 
+// Cases whose data is not what their model says: CastLike's input `like` is declared [3, 4] and is
+// [1], and bfloat16 results were truncated where they round to nearest even.
+bool IsContradictory(const std::string& path) {
+  static const auto& names = *new std::set<std::string>{
+      "test_cast_FLOAT_to_BFLOAT16",
+      "test_castlike_BFLOAT16_to_FLOAT",
+      "test_castlike_BFLOAT16_to_FLOAT_expanded",
+      "test_castlike_FLOAT_to_BFLOAT16",
+      "test_castlike_FLOAT_to_BFLOAT16_expanded",
+  };
+  return names.count(path.substr(path.rfind('/') + 1)) > 0;
+}
+
 int Run(const std::vector<std::string>& folders, bool verbose, int least_passed) {
   int passed = 0, failed = 0, skipped = 0;
   std::map<std::string, int> reasons;
   for (const std::string& folder : folders) {
     int passed_here = 0, cases_here = 0;
     for (const std::string& path : OnnxCasesBelow(folder)) {
-      const absl::Status status = RunOnnxCase(path, OnnxTolerance());
+      const absl::Status status =
+          IsContradictory(path) ? absl::UnimplementedError("data that contradicts the model")
+                                : RunOnnxCase(path, OnnxTolerance());
       const std::string message(status.message());
       ++cases_here;
       if (status.ok()) {

@@ -10,7 +10,8 @@ std::map<std::string_view, const OnnxOp*> AllOps() {
   for (absl::Span<const OnnxOp> family :
        {OnnxActivationOps(), OnnxConvOps(), OnnxElementwiseOps(), OnnxGatherOps(),
         OnnxGenerateOps(), OnnxLossOps(), OnnxMatMulOps(), OnnxNormaliseOps(), OnnxPoolOps(),
-        OnnxQuantizeOps(), OnnxReduceOps(), OnnxSliceOps(), OnnxViewOps()}) {
+        OnnxQuantizeOps(), OnnxReduceOps(), OnnxResizeOps(), OnnxScatterOps(), OnnxSliceOps(),
+        OnnxViewOps()}) {
     for (const OnnxOp& op : family) all.emplace(op.name, &op);
   }
   return all;

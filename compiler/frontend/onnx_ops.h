@@ -37,6 +37,8 @@ absl::Span<const OnnxOp> OnnxMatMulOps();
 absl::Span<const OnnxOp> OnnxQuantizeOps();
 absl::Span<const OnnxOp> OnnxPoolOps();
 absl::Span<const OnnxOp> OnnxConvOps();
+absl::Span<const OnnxOp> OnnxResizeOps();
+absl::Span<const OnnxOp> OnnxScatterOps();       // also TopK and Compress
 
 // The operator of domain ai.onnx with that name, nullptr if Stax has none.
 const OnnxOp* FindOnnxOp(std::string_view name);

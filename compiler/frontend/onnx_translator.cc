@@ -107,6 +107,14 @@ absl::Status OnnxTranslator::CheckOperators(const onnx::GraphProto& graph,
     const bool known =
         domain.empty() && (node.op_type() == "If" || FindOnnxOp(node.op_type()) != nullptr);
     if (!known) return absl::UnimplementedError(OperatorText(node, scope.opsets));
+    // Of an If only the branch taken matters, so both must be out of reach.
+    absl::Status branches;
+    for (const AttributeProto& a : node.attribute()) {
+      if (!a.has_g()) continue;
+      branches = CheckOperators(a.g(), scope);
+      if (branches.ok()) break;
+    }
+    ONNX_RETURN_IF_ERROR(branches);
   }
   return absl::OkStatus();
 }
@@ -242,7 +250,15 @@ absl::Status OnnxTranslator::InlineIf(OnnxNode& node, const Scope& scope) {
     return OnnxError("attributes then_branch and else_branch are required");
   if (scope.depth >= kMaxDepth) return OnnxError("subgraphs nest deeper than ", kMaxDepth);
   const absl::StatusOr<int64_t> condition = node.IntScalarInput(0, "condition");
-  if (!condition.ok()) return absl::UnimplementedError(condition.status().message());
+  if (!condition.ok()) {
+    // Computed from what is known already: then it is data.
+    const std::vector<std::string>& sources = node.Operand(0)->sources;
+    const bool all_known = std::all_of(
+        sources.begin(), sources.end(),
+        [&](const std::string& input) { return options_.known_inputs.count(input) > 0; });
+    if (!all_known) return condition.status();
+    return absl::UnimplementedError("a condition that is computed while the program runs");
+  }
 
   const onnx::GraphProto& graph = branches[*condition != 0]->g();
   Scope body;
