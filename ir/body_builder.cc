@@ -31,8 +31,7 @@ bool IsCommutative(OpCode code) {
 
 // Equal for ops that compute the same value, whatever the order of commutative operands.
 std::string Key(const LoopOp& op) {
-  std::string key =
-      absl::StrCat(static_cast<int>(op.code), " ", static_cast<int>(op.dtype), " ");
+  std::string key = absl::StrCat(static_cast<int>(op.code), " ", static_cast<int>(op.dtype), " ");
   if (IsCommutative(op.code) && op.operands[0] > op.operands[1]) {
     absl::StrAppend(&key, op.operands[1], ",", op.operands[0]);
   } else {
@@ -106,8 +105,7 @@ int BodyBuilder::Buffer(std::string_view name, DType dtype, const IndexExpr& num
 }
 
 DType BodyBuilder::dtype(ValueId id) const {
-  STAX_CHECK(id >= 0 && id < static_cast<int>(nest_->body.size()),
-             absl::StrCat("no value %", id));
+  STAX_CHECK(id >= 0 && id < static_cast<int>(nest_->body.size()), absl::StrCat("no value %", id));
   return nest_->body[id].dtype;
 }
 

@@ -34,7 +34,8 @@ class BodyBuilderTest : public ::testing::Test {
   const LoopOp& At(ValueId id) const { return nest.body[id]; }
   // The literal as text, or the name of the op if it is not a constant.
   std::string Folded(ValueId id) const {
-    return At(id).code == OpCode::kConst ? ToText(At(id).literal) : std::string(OpName(At(id).code));
+    return At(id).code == OpCode::kConst ? ToText(At(id).literal)
+                                         : std::string(OpName(At(id).code));
   }
 
   LoopNest nest;
@@ -49,8 +50,8 @@ TEST_F(BodyBuilderTest, BuildsExample11) {
   BodyBuilder builder(&sum);
   const int x = builder.Buffer("x", kF32, 8192, false), w = builder.Buffer("w", kF32, 8192, false);
   const int out = builder.Buffer("sum", kF32, 64, true);
-  const ValueId added = builder.Op(
-      OpCode::kAdd, {builder.Load(x, 128 * i + r), builder.Load(w, 128 * i + r)});
+  const ValueId added =
+      builder.Op(OpCode::kAdd, {builder.Load(x, 128 * i + r), builder.Load(w, 128 * i + r)});
   const ValueId relu = builder.Op(OpCode::kMax, {added, builder.Const(Scalar::Float(kF32, 0))});
   const ValueId twice = builder.Op(OpCode::kMul, {relu, builder.Const(Scalar::Float(kF32, 2))});
   builder.Store(out, i, builder.Reduce(ReduceKind::kSum, twice));

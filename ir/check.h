@@ -19,8 +19,8 @@ namespace stax {
 
 }  // namespace stax
 
-#define STAX_CHECK(condition, message)                                           \
-  do {                                                                           \
+#define STAX_CHECK(condition, message)                                              \
+  do {                                                                              \
     if (!(condition)) ::stax::CheckFailed(__FILE__, __LINE__, #condition, message); \
   } while (false)
 

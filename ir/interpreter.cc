@@ -71,8 +71,7 @@ class Machine {
 
   absl::StatusOr<int64_t> Size(const std::string& what, const IndexExpr& size) const {
     absl::StatusOr<int64_t> value = size.Evaluate(sizes_);
-    if (!value.ok())
-      return Error(absl::StrCat(what, ": ", std::string(value.status().message())));
+    if (!value.ok()) return Error(absl::StrCat(what, ": ", std::string(value.status().message())));
     if (*value < 0) return Error(absl::StrCat(what, " is negative: ", *value));
     return value;
   }
@@ -102,8 +101,9 @@ class Machine {
       auto it = memory_.find(b.name);
       if (it == memory_.end()) return Error(absl::StrCat("buffer ", b.name, " is missing"));
       if (it->second.size() != num_bytes)
-        return Error(absl::StrCat("buffer ", b.name, " has ", it->second.size(), " bytes, expected ",
-                                  num_bytes, " (", *numel, " of ", TypeName(b.dtype), ")"));
+        return Error(absl::StrCat("buffer ", b.name, " has ", it->second.size(),
+                                  " bytes, expected ", num_bytes, " (", *numel, " of ",
+                                  TypeName(b.dtype), ")"));
       state.bytes = it->second.data();
       state.numel = *numel;
       state.element_bytes = element_bytes;
@@ -239,8 +239,7 @@ class Machine {
       case OpCode::kStore:
         return ExecuteStore(id, op);
       case OpCode::kCast:
-        values_[id] =
-            EvalCast(nest_.body[op.operands[0]].dtype, op.dtype, operand(0), precision_);
+        values_[id] = EvalCast(nest_.body[op.operands[0]].dtype, op.dtype, operand(0), precision_);
         return true;
       case OpCode::kSelect:
         values_[id] = operand(0).i != 0 ? operand(1) : operand(2);
@@ -253,8 +252,8 @@ class Machine {
         return true;
       default: {
         const Number second = op.operands.size() == 2 ? operand(1) : Number();
-        values_[id] = EvalScalarOp(op.code, nest_.body[op.operands[0]].dtype, operand(0), second,
-                                   precision_);
+        values_[id] =
+            EvalScalarOp(op.code, nest_.body[op.operands[0]].dtype, operand(0), second, precision_);
         return true;
       }
     }
@@ -269,8 +268,8 @@ class Machine {
   std::vector<int64_t> vars_;         // sizes, dims, indirect indices
   std::vector<Dim> loop_dims_, reduce_dims_;
   std::vector<BufferState> buffers_;
-  std::vector<IndexProgram> indices_;   // by op
-  std::vector<int> indirect_slots_;     // by op
+  std::vector<IndexProgram> indices_;  // by op
+  std::vector<int> indirect_slots_;    // by op
   std::vector<InterpreterStage> stages_;
   std::vector<Number> values_;  // by op
   absl::Status error_;

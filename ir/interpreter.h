@@ -2,10 +2,10 @@
 //
 // Floating values are computed in f64 and rounded only where the nest says so: results of f16 and
 // bf16 ops, casts to a narrower type, and stores. f32 values still have the range of f32, and ops
-// that jump see them rounded (Precision::kDouble in ir/op_semantics.h). With Precision::kTyped every
-// f32 result is rounded, so nests of exactly rounded ops must come out bit for bit the same on
-// any target. Sums and products are accumulated in f64 in either case. Integers are exact and wrap
-// in their width. Slow by design (one point at a time); meant for up to about 10^7 operations.
+// that jump see them rounded (Precision::kDouble in ir/op_semantics.h). With Precision::kTyped
+// every f32 result is rounded, so nests of exactly rounded ops must come out bit for bit the same
+// on any target. Sums and products are accumulated in f64 in either case. Integers are exact and
+// wrap in their width. Slow by design (one point at a time); meant for up to about 10^7 operations.
 #ifndef STAX_IR_INTERPRETER_H_
 #define STAX_IR_INTERPRETER_H_
 

@@ -44,7 +44,7 @@ std::vector<double> Read(DType t, const Bytes& bytes) {
 
 // Executes a correct nest; `memory` gets the results.
 void Execute(std::string_view text, Memory& memory, const Sizes& sizes = {},
-         Precision precision = Precision::kDouble) {
+             Precision precision = Precision::kDouble) {
   const LoopNest nest = Parse(text);
   ASSERT_TRUE(Verify(nest).ok()) << Verify(nest);
   const absl::Status status = Interpret(nest, sizes, memory, precision);
@@ -69,7 +69,8 @@ TEST(InterpreterTest, Example11) {
     %6 = mul %4, %5 : f32
     %7 = reduce.sum %6 : f32
     store sum[i0], %7
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kF32, memory["sum"]), (std::vector<double>{12, 0}));
 }
 
@@ -92,8 +93,9 @@ constexpr char kSoftmax[] = R"(nest softmax_0 {
 TEST(InterpreterTest, Softmax) {
   Memory memory = {{"x", Make(DType::kF64, {0.5, -1.25, 3.0, 2.0, 2.0, -100.0})}};
   Execute(kSoftmax, memory, {{"n", 2}});
-  const double expected[] = {0.07487121456204028, 0.01301066620537013, 0.9121181192325896,
-                             0.5, 0.5, 2.5172876793824912e-45};
+  const double expected[] = {
+      0.07487121456204028,   0.01301066620537013, 0.9121181192325896, 0.5, 0.5,
+      2.5172876793824912e-45};
   const std::vector<double> actual = Read(DType::kF64, memory["y"]);
   ASSERT_EQ(actual.size(), 6u);
   for (int i = 0; i < 6; ++i) EXPECT_NEAR(actual[i], expected[i], 4e-16 * expected[i]);
@@ -105,8 +107,8 @@ TEST(InterpreterTest, EveryTypeThroughMemory) {
     const std::string name(DTypeName(t));
     Memory memory = {{"x", Make(t, {1, 0, t == DType::kBool ? 1.0 : 100})}};
     Execute("nest n {\nbuffer x: " + name + "[3] in\nbuffer y: " + name +
-            "[3] out\nloop i0: 3\n%0 = load x[-i0 + 2] : " + name + "\nstore y[i0], %0\n}",
-        memory);
+                "[3] out\nloop i0: 3\n%0 = load x[-i0 + 2] : " + name + "\nstore y[i0], %0\n}",
+            memory);
     EXPECT_EQ(Read(t, memory["y"]), (std::vector<double>{t == DType::kBool ? 1.0 : 100, 0, 1}));
   }
 }
@@ -132,7 +134,8 @@ TEST(InterpreterTest, ResultsOfBothLevels) {
     %8 = reduce.sum %7 : i32
     store spread[i0], %8
     store repeated[3*i0 + r0], %8
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kI32, memory["mean"]), (std::vector<double>{2, 5}));
   EXPECT_EQ(Read(DType::kI32, memory["centered"]), (std::vector<double>{-1, 0, 1, -1, 0, 1}));
   EXPECT_EQ(Read(DType::kI32, memory["spread"]), (std::vector<double>{2, 2}));
@@ -156,7 +159,8 @@ TEST(InterpreterTest, PositionsAreRowMajorOverTheReductionDims) {
     %2 = reduce.argmax_last %0 : i64
     store first[i0], %1
     store last[i0], %2
-  })", memory);
+  })",
+          memory);
   // i0 = 0 sees {0,1 | 9,1 | 0,1}, i0 = 1 sees {2,3 | 2,8 | 9,8}.
   EXPECT_EQ(Read(DType::kI64, memory["first"]), (std::vector<double>{2, 4}));
   EXPECT_EQ(Read(DType::kI64, memory["last"]), (std::vector<double>{2, 4}));
@@ -172,7 +176,8 @@ TEST(InterpreterTest, ReductionOfAnOuterValueCountsEveryPoint) {
     %0 = load x[i0] : i32
     %1 = reduce.sum %0 : i32
     store y[i0], %1
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kI32, memory["y"]), (std::vector<double>{20, 28}));
 }
 
@@ -193,7 +198,8 @@ TEST(InterpreterTest, MaskedLoads) {
     %6 = load x[i0 + r0 - 1] if %5 : f32
     %7 = reduce.sum %6 : f32
     store y[i0], %7
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kF32, memory["y"]), (std::vector<double>{3, 7, 6}));
 }
 
@@ -212,7 +218,8 @@ TEST(InterpreterTest, Gathers) {
     %2 = load table[2*t1 + r0] : f32
     store y[2*i0 + r0], %2
     store at[i0], %1
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kI64, memory["at"]), (std::vector<double>{2, 2, 0, 2}));
   EXPECT_EQ(Read(DType::kF32, memory["y"]), (std::vector<double>{20, 21, 20, 21, 0, 1, 20, 21}));
 }
@@ -227,7 +234,8 @@ TEST(InterpreterTest, IndexValues) {
     store y[i0], %0
     %2 = index 4099*i0 : f16
     store z[i0], %2
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kI8, memory["y"]), (std::vector<double>{0, 100, -56}));
   EXPECT_EQ(Read(DType::kF16, memory["z"]), (std::vector<double>{0, 4100, 8200}));
 }
@@ -261,8 +269,10 @@ TEST(InterpreterTest, EmptyDims) {
 
 TEST(InterpreterTest, NoDimsAtAll) {
   Memory memory = {{"x", Make(DType::kF32, {7})}};
-  Execute("nest n {\nbuffer x: f32[1] in\nbuffer y: f32[1] out\n%0 = load x[0] : f32\n"
-      "%1 = neg %0 : f32\nstore y[0], %1\n}", memory);
+  Execute(
+      "nest n {\nbuffer x: f32[1] in\nbuffer y: f32[1] out\n%0 = load x[0] : f32\n"
+      "%1 = neg %0 : f32\nstore y[0], %1\n}",
+      memory);
   EXPECT_EQ(Read(DType::kF32, memory["y"]), std::vector<double>{-7});
 }
 
@@ -301,7 +311,8 @@ TEST(InterpreterTest, HalvesRoundAfterEveryOp) {
     %5 = load x[r0] : f16
     %6 = reduce.sum %5 : f16
     store sum[0], %6
-  })", memory);
+  })",
+          memory);
   EXPECT_EQ(Read(DType::kF16, memory["chain"])[0], 2048);
   EXPECT_EQ(Read(DType::kF16, memory["sum"])[0], 2050);
 }
@@ -360,17 +371,17 @@ TEST(InterpreterTest, ErrorsOfExecution) {
   ExpectError(Error(with(kCopy, "load x[i0]", "load x[i0//(i0*n)]"), memory, {{"n", 2}}),
               absl::StatusCode::kInvalidArgument,
               "nest copy, %0: index floordiv(i0, n*i0) divides by a number that is not positive");
-  ExpectError(Error(with(kCopy, "load x[i0]", "load x[i0*9223372036854775807*n]"), memory,
-                    {{"n", 2}}),
-              absl::StatusCode::kInvalidArgument,
-              "nest copy, %0: index 9223372036854775807*n*i0 overflows");
-  ExpectError(Error(with(kCopy, "%0 = load x[i0] : f32", "%0 = load x[i0] : f16"), memory,
-                    {{"n", 2}}),
-              absl::StatusCode::kInternal, "nest copy, %0: load of f16 from x of f32");
-  ExpectError(Error(with(kCopy, "buffer y: f32[n]", "buffer y: f32[n + 99999999999]"), memory,
-                    {{"n", 2}}),
-              absl::StatusCode::kInvalidArgument,
-              "nest copy: buffer y of 100000000001 elements is too large");
+  ExpectError(
+      Error(with(kCopy, "load x[i0]", "load x[i0*9223372036854775807*n]"), memory, {{"n", 2}}),
+      absl::StatusCode::kInvalidArgument,
+      "nest copy, %0: index 9223372036854775807*n*i0 overflows");
+  ExpectError(
+      Error(with(kCopy, "%0 = load x[i0] : f32", "%0 = load x[i0] : f16"), memory, {{"n", 2}}),
+      absl::StatusCode::kInternal, "nest copy, %0: load of f16 from x of f32");
+  ExpectError(
+      Error(with(kCopy, "buffer y: f32[n]", "buffer y: f32[n + 99999999999]"), memory, {{"n", 2}}),
+      absl::StatusCode::kInvalidArgument,
+      "nest copy: buffer y of 100000000001 elements is too large");
 }
 
 // ----- Against the definition.
@@ -391,9 +402,9 @@ class Definition {
         if (op.code != OpCode::kStore) continue;
         const auto store = [&](const Sizes& point) {
           const Number value = Value(op.operands[0], point);
-          StoreScalar(ToScalar(op.dtype, value),
-                      &outputs[nest_.buffers[op.buffer].name][Index(id, point) *
-                                                              DTypeBytes(op.dtype)]);
+          StoreScalar(
+              ToScalar(op.dtype, value),
+              &outputs[nest_.buffers[op.buffer].name][Index(id, point) * DTypeBytes(op.dtype)]);
         };
         if (inner_[id]) {
           ForEach(nest_.ReduceDims(), loop_point, store);

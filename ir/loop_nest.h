@@ -83,11 +83,11 @@ struct NestBuffer {
 
 struct LoopOp {
   OpCode code = OpCode::kConst;
-  DType dtype = DType::kF32;      // of the result; of the stored value for kStore
-  std::vector<ValueId> operands;  // kLoad: empty or {mask}
-  int buffer = -1;                // kLoad, kStore: position in LoopNest::buffers
-  IndexExpr index;                // kLoad, kStore, kIndex; kIndirect: the extent n
-  Scalar literal;                 // kConst
+  DType dtype = DType::kF32;             // of the result; of the stored value for kStore
+  std::vector<ValueId> operands;         // kLoad: empty or {mask}
+  int buffer = -1;                       // kLoad, kStore: position in LoopNest::buffers
+  IndexExpr index;                       // kLoad, kStore, kIndex; kIndirect: the extent n
+  Scalar literal;                        // kConst
   ReduceKind reduce = ReduceKind::kSum;  // kReduce
 
   bool operator==(const LoopOp& other) const;
@@ -170,7 +170,7 @@ class BodyBuilder {
   const RangeContext& Ranges();
 
   LoopNest* nest_;
-  std::vector<ValueId> masks_;  // each already the conjunction with those before it
+  std::vector<ValueId> masks_;           // each already the conjunction with those before it
   std::map<std::string, ValueId> seen_;  // printed op -> value, for common subexpressions
   RangeContext ranges_;
   size_t symbols_seen_ = 0, dims_seen_ = 0, ops_seen_ = 0;  // what ranges_ covers

@@ -185,9 +185,9 @@ class LineReader {
   absl::Status Expected(std::string_view what) {
     const size_t start = Here();
     std::string_view got = line_.substr(start, 24);
-    return At(start, absl::StrCat("expected ", ToAbsl(what), ", got ",
-                                  got.empty() ? "end of line"
-                                              : absl::StrCat("'", ToAbsl(got), "'")));
+    return At(start,
+              absl::StrCat("expected ", ToAbsl(what), ", got ",
+                           got.empty() ? "end of line" : absl::StrCat("'", ToAbsl(got), "'")));
   }
 
  private:
@@ -208,17 +208,17 @@ class LineReader {
   size_t position_ = 0;
 };
 
-#define STAX_TEXT_ASSIGN(target, expression)             \
-  do {                                                   \
-    auto status_or = (expression);                       \
-    if (!status_or.ok()) return status_or.status();      \
-    target = *std::move(status_or);                      \
+#define STAX_TEXT_ASSIGN(target, expression)        \
+  do {                                              \
+    auto status_or = (expression);                  \
+    if (!status_or.ok()) return status_or.status(); \
+    target = *std::move(status_or);                 \
   } while (false)
 
-#define STAX_TEXT_RETURN_IF_ERROR(expression)        \
-  do {                                               \
-    absl::Status status = (expression);              \
-    if (!status.ok()) return status;                 \
+#define STAX_TEXT_RETURN_IF_ERROR(expression) \
+  do {                                        \
+    absl::Status status = (expression);       \
+    if (!status.ok()) return status;          \
   } while (false)
 
 class Parser {
@@ -330,8 +330,8 @@ class Parser {
     int64_t number = 0;
     STAX_TEXT_ASSIGN(number, line.Integer());
     if (number != static_cast<int64_t>(nest_.body.size()))
-      return line.At(start, absl::StrCat("expected value number ", nest_.body.size(), ", got ",
-                                         number));
+      return line.At(start,
+                     absl::StrCat("expected value number ", nest_.body.size(), ", got ", number));
     STAX_TEXT_RETURN_IF_ERROR(line.Expect("="));
     LoopOp op;
     STAX_TEXT_RETURN_IF_ERROR(Code(line, &op));

@@ -104,10 +104,10 @@ TEST(LoopNestTextTest, TakesCommentsBlanksAndExpressionsOfAnyForm) {
 
 // The message for a text that consists of a header, `line` as line 6, and an end.
 std::string ErrorOf(std::string_view line) {
-  const std::string text =
-      absl::StrCat("nest n {\n  buffer x: f32[8] in\n  buffer y: f32[8] out\n  loop i0: 8\n"
-                   "  %0 = load x[i0] : f32\n",
-                   std::string(line), "\n}\n");
+  const std::string text = absl::StrCat(
+      "nest n {\n  buffer x: f32[8] in\n  buffer y: f32[8] out\n  loop i0: 8\n"
+      "  %0 = load x[i0] : f32\n",
+      std::string(line), "\n}\n");
   const absl::StatusOr<LoopNest> nest = ParseLoopNest(text);
   if (nest.ok()) return "OK";
   EXPECT_EQ(nest.status().code(), absl::StatusCode::kInvalidArgument);

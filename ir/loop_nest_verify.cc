@@ -119,8 +119,8 @@ class Verifier {
   absl::Status Size(const std::string& what, const IndexExpr& size) const {
     for (const std::string& var : size.Vars())
       if (sizes_.count(var) == 0)
-        return absl::InternalError(absl::StrCat(what, " ", size.ToString(), " uses ", var,
-                                                ", which is not a size"));
+        return absl::InternalError(
+            absl::StrCat(what, " ", size.ToString(), " uses ", var, ", which is not a size"));
     if (size_ranges_.ProveLe(0, size)) return absl::OkStatus();
     return absl::InternalError(absl::StrCat(what, " ", size.ToString(), " may be negative"));
   }
@@ -161,8 +161,7 @@ class Verifier {
     if (arity >= 0 ? count != arity : count > 1)
       return OpError(absl::StrCat(std::string(OpName(op.code)), " of ", count, " operands"));
     for (ValueId v : op.operands) {
-      if (v < 0 || v >= id_)
-        return OpError(absl::StrCat("operand %", v, " is not defined above"));
+      if (v < 0 || v >= id_) return OpError(absl::StrCat("operand %", v, " is not defined above"));
       if (nest_.body[v].code == OpCode::kStore)
         return OpError(absl::StrCat("operand %", v, " is a store and has no value"));
     }
@@ -250,9 +249,8 @@ class Verifier {
     for (const LoopDim& d : nest_.dims) {
       if (d.reduce && !inner_[id_]) continue;
       if (used.count(d.name) > 0 || size_ranges_.Bounds(d.extent).hi <= 1) continue;
-      return OpError(absl::StrCat("store ", nest_.buffers[op.buffer].name, "[",
-                                  op.index.ToString(), "] writes the same element for every ",
-                                  d.name));
+      return OpError(absl::StrCat("store ", nest_.buffers[op.buffer].name, "[", op.index.ToString(),
+                                  "] writes the same element for every ", d.name));
     }
     return absl::OkStatus();
   }

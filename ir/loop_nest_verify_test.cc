@@ -117,17 +117,20 @@ TEST(LoopNestVerifyTest, OrderAndArity) {
 }
 
 TEST(LoopNestVerifyTest, TypesOfScalarOps) {
-  EXPECT_EQ(Op(11, [](LoopOp& op) { op.operands = {10, 8}; }), "nest good, %11: max of f32 and i64");
+  EXPECT_EQ(Op(11, [](LoopOp& op) { op.operands = {10, 8}; }),
+            "nest good, %11: max of f32 and i64");
   EXPECT_EQ(Op(10, [](LoopOp& op) { op.operands = {8}; }), "nest good, %10: exp of i64");
   EXPECT_EQ(Op(10, [](LoopOp& op) { op.dtype = DType::kF16; }),
             "nest good, %10: result of exp is f16, expected f32");
   EXPECT_EQ(Op(5, [](LoopOp& op) { op.dtype = DType::kI64; }),
             "nest good, %5: result of ge is i64, expected bool");
-  EXPECT_EQ(Op(11, [](LoopOp& op) { op.code = OpCode::kAnd; }), "nest good, %11: and of f32 and f32");
-  EXPECT_EQ(Op(11, [](LoopOp& op) {
-              op.operands = {5, 5};
-              op.dtype = DType::kBool;
-            }),
+  EXPECT_EQ(Op(11, [](LoopOp& op) { op.code = OpCode::kAnd; }),
+            "nest good, %11: and of f32 and f32");
+  EXPECT_EQ(Op(11,
+               [](LoopOp& op) {
+                 op.operands = {5, 5};
+                 op.dtype = DType::kBool;
+               }),
             "nest good, %11: max of bool and bool");
 }
 
@@ -148,15 +151,17 @@ TEST(LoopNestVerifyTest, TypesOfSpecialOps) {
             "nest good, %1: result of indirect is i32, expected i64");
   EXPECT_EQ(Op(4, [](LoopOp& op) { op.dtype = DType::kI32; }),
             "nest good, %4: literal of type i64 in a const of i32");
-  EXPECT_EQ(Op(4, [](LoopOp& op) {
-              op.dtype = op.literal.dtype = DType::kI8;
-              op.literal.i = 300;
-            }),
+  EXPECT_EQ(Op(4,
+               [](LoopOp& op) {
+                 op.dtype = op.literal.dtype = DType::kI8;
+                 op.literal.i = 300;
+               }),
             "nest good, %4: literal is not a value of type i8");
-  EXPECT_EQ(Op(4, [](LoopOp& op) {
-              op.dtype = op.literal.dtype = DType::kF32;
-              op.literal.f = 0.1;
-            }),
+  EXPECT_EQ(Op(4,
+               [](LoopOp& op) {
+                 op.dtype = op.literal.dtype = DType::kF32;
+                 op.literal.f = 0.1;
+               }),
             "nest good, %4: literal is not a value of type f32");
 }
 

@@ -19,13 +19,12 @@ struct OpRow {
 };
 
 // In the order of the enumerators.
-constexpr OpRow kOps[] = {
-    {"const", 0, OpClass::kSpecial},    {"index", 0, OpClass::kSpecial},
-    {"load", -1, OpClass::kSpecial},    {"store", 1, OpClass::kSpecial},
-    {"cast", 1, OpClass::kSpecial},     {"select", 3, OpClass::kSpecial},
-    {"indirect", 1, OpClass::kSpecial}, {"reduce", 1, OpClass::kSpecial},
+constexpr OpRow kOps[] = {{"const", 0, OpClass::kSpecial},    {"index", 0, OpClass::kSpecial},
+                          {"load", -1, OpClass::kSpecial},    {"store", 1, OpClass::kSpecial},
+                          {"cast", 1, OpClass::kSpecial},     {"select", 3, OpClass::kSpecial},
+                          {"indirect", 1, OpClass::kSpecial}, {"reduce", 1, OpClass::kSpecial},
 #define STAX_OP_ROW(name, text, arity, cls) {text, arity, OpClass::cls},
-    STAX_SCALAR_OPS(STAX_OP_ROW)
+                          STAX_SCALAR_OPS(STAX_OP_ROW)
 #undef STAX_OP_ROW
 };
 constexpr int kNumOps = static_cast<int>(sizeof(kOps) / sizeof(kOps[0]));

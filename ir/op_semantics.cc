@@ -286,8 +286,7 @@ double RoundResult(DType t, double value, Precision precision) {
   if (t == DType::kF64) return value;
   const float narrow = static_cast<float>(value);
   if (t != DType::kF32) return RoundTo(t, narrow);
-  const bool keep_wide =
-      precision == Precision::kDouble && narrow != 0 && !std::isinf(narrow);
+  const bool keep_wide = precision == Precision::kDouble && narrow != 0 && !std::isinf(narrow);
   return keep_wide ? value : narrow;
 }
 

@@ -60,8 +60,8 @@ TEST(OpSemanticsTest, IntegerDivision) {
 
 // The first four rows by NumPy: mod and fmod of int32.
 TEST(OpSemanticsTest, IntegerRemainders) {
-  const int64_t rows[][4] = {{7, 3, 1, 1},    {-7, 3, 2, -1}, {7, -3, -2, 1}, {-7, -3, -1, -1},
-                             {6, -3, 0, 0},   {7, 0, 0, 0},   {7, -1, 0, 0},  {INT32_MIN, -1, 0, 0}};
+  const int64_t rows[][4] = {{7, 3, 1, 1},  {-7, 3, 2, -1}, {7, -3, -2, 1}, {-7, -3, -1, -1},
+                             {6, -3, 0, 0}, {7, 0, 0, 0},   {7, -1, 0, 0},  {INT32_MIN, -1, 0, 0}};
   for (const auto& row : rows) {
     EXPECT_EQ(I(OpCode::kMod, DType::kI32, row[0], row[1]), row[2]) << row[0] << " " << row[1];
     EXPECT_EQ(I(OpCode::kFmod, DType::kI32, row[0], row[1]), row[3]) << row[0] << " " << row[1];
@@ -173,11 +173,12 @@ TEST(OpSemanticsTest, SignAndRounding) {
 // By NumPy: mod and fmod of float64.
 TEST(OpSemanticsTest, FloatRemainders) {
   const double rows[][4] = {
-      {7.5, 2.0, 1.5, 1.5},    {-7.5, 2.0, 0.5, -1.5},   {7.5, -2.0, -0.5, 1.5},
-      {-7.5, -2.0, -1.5, -1.5}, {6.0, -3.0, -0.0, 0.0},  {-6.0, 3.0, 0.0, -0.0},
-      {-0.0, 3.0, 0.0, -0.0},  {1.0, kInf, 1.0, 1.0},    {-1.0, kInf, kInf, -1.0},
-      {1.0, 0.0, kNaN, kNaN},  {kInf, 2.0, kNaN, kNaN},
-      {5.3, 0.1, 0.09999999999999953, 0.09999999999999953}};
+      {7.5, 2.0, 1.5, 1.5},     {-7.5, 2.0, 0.5, -1.5},
+      {7.5, -2.0, -0.5, 1.5},   {-7.5, -2.0, -1.5, -1.5},
+      {6.0, -3.0, -0.0, 0.0},   {-6.0, 3.0, 0.0, -0.0},
+      {-0.0, 3.0, 0.0, -0.0},   {1.0, kInf, 1.0, 1.0},
+      {-1.0, kInf, kInf, -1.0}, {1.0, 0.0, kNaN, kNaN},
+      {kInf, 2.0, kNaN, kNaN},  {5.3, 0.1, 0.09999999999999953, 0.09999999999999953}};
   for (const auto& row : rows) {
     EXPECT_TRUE(Same(F(OpCode::kMod, DType::kF64, row[0], row[1]), row[2])) << row[0] << row[1];
     EXPECT_TRUE(Same(F(OpCode::kFmod, DType::kF64, row[0], row[1]), row[3])) << row[0] << row[1];
@@ -242,7 +243,8 @@ TEST(OpSemanticsTest, F32IsExact) {
     float a, b;
     std::memcpy(&a, &bits[0], 4);
     std::memcpy(&b, &bits[1], 4);
-    if (i % 2 == 0) b = std::ldexp(b, std::ilogb(a) - std::ilogb(b) + i % 5);  // sums that round
+    if (i % 2 == 0 && std::isnormal(a) && std::isnormal(b))  // of a size where sums round
+      b = std::ldexp(b, std::ilogb(a) - std::ilogb(b) + i % 5);
     ASSERT_TRUE(Same(F(OpCode::kAdd, DType::kF32, a, b), a + b)) << a << " " << b;
     ASSERT_TRUE(Same(F(OpCode::kSub, DType::kF32, a, b), a - b)) << a << " " << b;
     ASSERT_TRUE(Same(F(OpCode::kMul, DType::kF32, a, b), a * b)) << a << " " << b;

@@ -25,8 +25,8 @@ class Reducer {
   ReduceKind kind_;
   DType type_;
   Precision precision_;
-  Number best_;               // the sum, product or extreme so far
-  int64_t position_ = 0;      // of the next value
+  Number best_;           // the sum, product or extreme so far
+  int64_t position_ = 0;  // of the next value
   int64_t best_position_ = 0;
 };
 

@@ -39,8 +39,8 @@ TEST(ReducerTest, EmptyReductionsGiveTheIdentity) {
   EXPECT_EQ(ReduceI(ReduceKind::kMin, DType::kU32, {}), 4294967295);
   EXPECT_EQ(ReduceI(ReduceKind::kMax, DType::kU64, {}), 0);
   EXPECT_EQ(ReduceI(ReduceKind::kMin, DType::kU64, {}), -1);
-  for (ReduceKind kind : {ReduceKind::kArgMax, ReduceKind::kArgMin, ReduceKind::kArgMaxLast,
-                          ReduceKind::kArgMinLast})
+  for (ReduceKind kind :
+       {ReduceKind::kArgMax, ReduceKind::kArgMin, ReduceKind::kArgMaxLast, ReduceKind::kArgMinLast})
     EXPECT_EQ(ReduceF(kind, DType::kF32, {}).i, 0);
 }
 

@@ -246,9 +246,8 @@ absl::StatusOr<Scalar> ParseScalar(DType t, std::string_view text) {
     if (parsed.ec == std::errc() && parsed.ptr == end && WrapTo(t, value) == value)
       return Scalar::Int(t, value);
   }
-  return absl::InvalidArgumentError(absl::StrCat("expected a literal of type ",
-                                                 std::string(DTypeName(t)), ", got '",
-                                                 std::string(text), "'"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected a literal of type ", std::string(DTypeName(t)), ", got '", std::string(text), "'"));
 }
 
 Scalar LoadScalar(DType t, const void* bytes) {

@@ -76,7 +76,8 @@ void CheckAgainstMpfr(DType t, MpfrFormat format) {
   for (double c : {5e-324, 1e-300, 1e300, std::numeric_limits<double>::max()}) cases.push_back(c);
   std::mt19937_64 random(1);
   for (int i = 0; i < 100000; ++i)  // exponents from far below to far above the type's
-    cases.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 340) - 234));
+    cases.push_back(
+        std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 340) - 234));
   for (double c : cases) {
     ASSERT_EQ(Bits(RoundTo(t, c)), Bits(format.Round(c))) << c;
     ASSERT_EQ(Bits(RoundTo(t, -c)), Bits(format.Round(-c))) << c;
@@ -195,8 +196,7 @@ TEST(ScalarTest, TextOfRandomValuesParsesBack) {
 // 1 + 2^-24 is halfway between the f32 numbers 1 and 1 + 2^-23; a hair more rounds up. The double
 // nearest to the text is the midpoint itself, which would round to even, down.
 TEST(ScalarTest, ParsingRoundsOnce) {
-  const absl::StatusOr<Scalar> s =
-      ParseScalar(DType::kF32, "1.0000000596046447753906250000000001");
+  const absl::StatusOr<Scalar> s = ParseScalar(DType::kF32, "1.0000000596046447753906250000000001");
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_EQ(s->f, 1.00000011920928955078125);
 }
@@ -206,8 +206,8 @@ TEST(ScalarTest, ParsingRefusesWhatIsNoValueOfTheType) {
     const absl::StatusOr<Scalar> s = ParseScalar(t, text);
     return !s.ok() && s.status().code() == absl::StatusCode::kInvalidArgument;
   };
-  for (std::string_view text : {"", " 1", "1 ", "0x1p3", "Infinity", "+inf", "NaN", "nan(1)", "1.5.2",
-                                "--1", "1e", "abc"})
+  for (std::string_view text :
+       {"", " 1", "1 ", "0x1p3", "Infinity", "+inf", "NaN", "nan(1)", "1.5.2", "--1", "1e", "abc"})
     EXPECT_TRUE(fails(DType::kF32, text) && fails(DType::kF64, text)) << text;
   EXPECT_TRUE(fails(DType::kF32, "1e39"));
   EXPECT_TRUE(fails(DType::kF64, "1e309"));

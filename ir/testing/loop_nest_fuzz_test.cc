@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "ir/loop_nest.h"
 #include "ir/testing/random_nest.h"
@@ -27,14 +29,19 @@ std::vector<std::string> Seeds() {
   return seeds;
 }
 
-// Pieces that matter to the parser, to splice in anywhere.
-const char* const kPieces[] = {
-    "%", " : f32", "store ", "loop i0: 4\n", "reduce r0: 0\n", "nan", "-0.0", "9223372036854775807",
-    "-9223372036854775808", "99999999999999999999", "(", ")", "]", "[", "floordiv(", "mod(i0, 0)",
-    "min(", "//", "%0", "#", "\n", "}", "{", "t0", "n", "i0", "r0", "*", "-", "bool", "u64", "f16",
-    " if %0", "\0", "\xff", "in", "out", "size q in [0, 5] hint 1\n", "2", "0", ","};
+// Pieces that matter to the parser, to splice in anywhere; '~' ends a line.
+std::vector<std::string> Pieces() {
+  std::vector<std::string> pieces = absl::StrSplit(
+      "%|: f32|store |loop i0: 4~|reduce r0: 0~|size q in [0, 5] hint 1~|nan|-0.0|bool|u64|f16|in|"
+      "9223372036854775807|-9223372036854775808|99999999999999999999|floordiv(|mod(i0, 0)|min(|//|"
+      "#|~|}|{|(|)|]|[|t0|n|i0|r0|*|-|,|%0| if %0|out|2|0|\xff",
+      '|');
+  for (std::string& piece : pieces) std::replace(piece.begin(), piece.end(), '~', '\n');
+  return pieces;
+}
 
 std::string Mutate(std::string text, std::mt19937_64& random) {
+  static const auto& pieces = *new std::vector<std::string>(Pieces());
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
   for (size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
     const size_t at = below(text.size());
@@ -46,7 +53,7 @@ std::string Mutate(std::string text, std::mt19937_64& random) {
         text.erase(at, 1 + below(8));
         break;
       case 2:
-        text.insert(at, kPieces[below(std::size(kPieces))]);
+        text.insert(at, pieces[below(pieces.size())]);
         break;
       case 3: {  // a number becomes another one
         const size_t digit = text.find_first_of("0123456789", at);
@@ -54,7 +61,8 @@ std::string Mutate(std::string text, std::mt19937_64& random) {
         break;
       }
       case 4: {  // a line again, elsewhere
-        const size_t start = text.rfind('\n', at) + 1, other = text.rfind('\n', below(text.size())) + 1;
+        const size_t start = text.rfind('\n', at) + 1;
+        const size_t other = text.rfind('\n', below(text.size())) + 1;
         text.insert(other, text.substr(start, text.find('\n', at) + 1 - start));
         break;
       }

@@ -36,9 +36,15 @@ Scalar RandomScalar(Dice& dice, DType t, bool specials) {
   if (t == DType::kBool) return Scalar::Int(t, dice.Below(2));
   const bool special = specials && dice.OneIn(8);
   if (IsFloat(t)) {
-    const double kSpecials[] = {0.0, -0.0, 1.0, HUGE_VAL, -HUGE_VAL,
+    const double kSpecials[] = {0.0,
+                                -0.0,
+                                1.0,
+                                HUGE_VAL,
+                                -HUGE_VAL,
                                 std::numeric_limits<double>::quiet_NaN(),
-                                t == DType::kF16 ? 6e-8 : 1e-40, 65504.0, -3e38};
+                                t == DType::kF16 ? 6e-8 : 1e-40,
+                                65504.0,
+                                -3e38};
     if (special) return Scalar::Float(t, kSpecials[dice.Below(std::size(kSpecials))]);
     return Scalar::Float(t, static_cast<double>(dice.In(-4000, 4000)) / 1000);
   }
@@ -96,8 +102,9 @@ class Generator {
   IndexExpr RandomExtent() {
     if (!options_.symbols || !dice_.OneIn(3)) return dice_.In(1, options_.max_extent);
     const std::string name = dice_.OneIn(2) ? "m" : "n";
-    auto at = std::lower_bound(nest_.symbols.begin(), nest_.symbols.end(), name,
-                               [](const SizeSymbol& s, const std::string& n) { return s.name < n; });
+    auto at =
+        std::lower_bound(nest_.symbols.begin(), nest_.symbols.end(), name,
+                         [](const SizeSymbol& s, const std::string& n) { return s.name < n; });
     if (at == nest_.symbols.end() || at->name != name)
       nest_.symbols.insert(at, SizeSymbol{name, 2, 4096, 64});
     return dice_.OneIn(3) ? 2 * IndexExpr::Var(name) : IndexExpr::Var(name);

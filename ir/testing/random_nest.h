@@ -28,15 +28,15 @@ struct RandomNestOptions {
   enum class Style { kBuilder, kRaw };
   Style style = Style::kBuilder;
 
-  int max_ops = 24;             // scalar ops, casts and selects
-  int max_dims = 3;             // loop and reduction dims together
-  int max_extent = 7;           // of dims of constant extent
-  bool symbols = true;          // extents may be size symbols
-  bool reductions = true;       // dims may be reduction dims
-  bool masks = true;            // loads may be masked
-  bool indirect = true;         // loads may be gathers
-  bool math = true;             // ops that are not exact (IsExactOp), such as exp
-  std::vector<DType> dtypes;    // of inputs and casts; empty: all but bool
+  int max_ops = 24;           // scalar ops, casts and selects
+  int max_dims = 3;           // loop and reduction dims together
+  int max_extent = 7;         // of dims of constant extent
+  bool symbols = true;        // extents may be size symbols
+  bool reductions = true;     // dims may be reduction dims
+  bool masks = true;          // loads may be masked
+  bool indirect = true;       // loads may be gathers
+  bool math = true;           // ops that are not exact (IsExactOp), such as exp
+  std::vector<DType> dtypes;  // of inputs and casts; empty: all but bool
 };
 
 LoopNest RandomNest(uint64_t seed, const RandomNestOptions& options);
