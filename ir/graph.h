@@ -34,12 +34,12 @@ enum class GraphOpKind : uint8_t {
   kCast,         // to the result's dtype
   kSelect,       // bool, a, b; same dims
   kReduce,       // `reduce` over `axes` (sorted, at least one); these dims are removed. Sums and
-                 // products, also cumulative ones, are never of halves: those are cast to f32 first
+                 // products, also running ones, are never of halves: those are cast to f32 before
   kCumulative,   // running `reduce` (kSum, kProd, kMax, kMin) along `axis`; `exclusive`, `reverse`
   kEinsum,       // `equation`: sum of products of two operands, e.g. "bmk,bkn->bmn"; accumulates
                  // in f32 for halves (integers wrap in their type), rounds once to the result's
-                 // dtype. A label occurs at most once a term and in at least two of the three terms:
-                 // what only one operand has was summed before; at least one label is summed
+                 // dtype. A label occurs at most once in a term and in two terms at least: what
+                 // one operand alone has was summed before. One label at least is summed
   kReshape,      // same elements in row-major order
   kTranspose,    // result dim d is operand dim perm[d]
   kExpand,       // dims of size 1 are repeated; ranks are equal

@@ -98,9 +98,9 @@ GraphBuilder::Tensor GraphBuilder::Constant(DType dtype, Dims dims, std::vector<
   }
   const int64_t want = NumElements(dims).ConstOrDie() * DTypeBytes(dtype);
   if (static_cast<int64_t>(data.size()) != want) {
-    return Fail("constant", absl::StrCat(data.size(), " bytes of data (",
-                                         data.size() / DTypeBytes(dtype), " elements) for ",
-                                         TypeText(dtype, dims), ", which takes ", want));
+    return Fail("constant",
+                absl::StrCat(data.size(), " bytes of data (", data.size() / DTypeBytes(dtype),
+                             " elements) for ", TypeText(dtype, dims), ", which takes ", want));
   }
   GraphOp op;
   op.kind = GraphOpKind::kConstant;

@@ -131,10 +131,13 @@ class GraphBuilder {
   std::optional<std::vector<int>> Axes(std::string_view op, const std::vector<int>& axes, int rank);
   // All axes of `x`, from `axis` on.
   std::vector<int> AxesFrom(Tensor x, int axis) const;
+  // False, with the error "<op>: <what>: ...", for a formula that CheckFormula does not take.
   bool CheckFormula(std::string_view op, std::string_view what, const IndexExpr& e);
   // A size as a value of the type: a constant, or a ShapeValue when it is symbolic.
   Tensor SizeValue(const IndexExpr& size, DType dtype);
+  // The primitive: `axes` from Axes(), not empty; of a type that the op takes.
   Tensor ReduceNumbers(ReduceKind kind, Tensor x, const std::vector<int>& axes);
+  // Puts the reduced dims back with size 1.
   Tensor KeepDims(Tensor reduced, const Dims& original, const std::vector<int>& axes);
   // Runs `compute` on x in f32 when x is of a half type, and rounds the result once.
   template <typename F>
@@ -142,15 +145,16 @@ class GraphBuilder {
   // Pad after negative pads were made slices.
   Tensor PadNonNegative(Tensor x, std::vector<IndexExpr> before, const Dims& dims, PadMode mode,
                         std::optional<Tensor> value);
-  // Sum of products over the labels that `result` lacks; one label a dim, none twice in an operand.
+  // A tensor with a label a dim, as in an einsum.
   struct Labelled {
     Tensor tensor;
     std::string labels;
   };
   Labelled TakeDiagonals(Labelled x);
-  Labelled SumLabels(Labelled x, std::string_view keep);
+  Labelled SumLabels(Labelled x, std::string_view keep);  // sums the others
   Labelled DropUnitDims(Labelled x, const std::map<char, IndexExpr>& sizes);
   Tensor Arrange(Labelled x, std::string_view result);
+  // Sum of products over the labels that `result` lacks. No label occurs twice in a or in b.
   Tensor Contract(Labelled a, Labelled b, const std::string& result);
 
   Graph graph_;

@@ -70,7 +70,7 @@ GraphBuilder::Tensor GraphBuilder::ReduceNumbers(ReduceKind kind, Tensor x,
   for (int d = 0; d < rank(x); ++d) {
     if (!std::binary_search(axes.begin(), axes.end(), d)) {
       result.push_back(dims(x)[d]);
-    } else if (IsArgReduce(kind) && dims(x)[d] == IndexExpr(0)) {
+    } else if (IsArgReduce(kind) && dims(x)[d] == 0) {
       return Fail(ReduceName(kind),
                   absl::StrCat("axis ", d, " of ", Type(x), " is empty: it has no extreme"));
     }

@@ -11,8 +11,6 @@
 namespace stax {
 namespace {
 
-const IndexExpr kOne(1);
-
 // Labels of the batch dims of a matmul; m, k and n name its own dims.
 constexpr std::string_view kBatchLabels = "bacdefghijlopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
@@ -73,7 +71,7 @@ GraphBuilder::Labelled GraphBuilder::DropUnitDims(Labelled x,
   std::vector<int> axes;
   std::string kept;
   for (size_t d = 0; d < x.labels.size(); ++d) {
-    if (dims(x.tensor)[d] == kOne && sizes.at(x.labels[d]) != kOne) {
+    if (dims(x.tensor)[d] == 1 && sizes.at(x.labels[d]) != 1) {
       axes.push_back(static_cast<int>(d));
     } else {
       kept += x.labels[d];
@@ -143,8 +141,8 @@ GraphBuilder::Tensor GraphBuilder::Einsum(std::string_view equation, std::vector
     for (size_t d = 0; d < x.labels.size(); ++d) {
       const IndexExpr size = dims(x.tensor)[d];
       const auto [at, is_new] = sizes.emplace(x.labels[d], size);
-      if (is_new || size == kOne || known.ProveEq(size, at->second)) continue;
-      if (at->second != kOne) {
+      if (is_new || size == 1 || known.ProveEq(size, at->second)) continue;
+      if (at->second != 1) {
         return Fail("einsum", absl::StrCat("equation '", std::string(equation), "': label '",
                                            x.labels.substr(d, 1), "' has sizes ",
                                            at->second.ToString(), " and ", size.ToString()));
@@ -201,7 +199,7 @@ GraphBuilder::Tensor GraphBuilder::MatMul(Tensor a, Tensor b) {
     return Fail("matmul", absl::StrCat(types, ": batch ", broadcast.status().message()));
   }
   std::string labels(kBatchLabels.substr(0, batch));
-  std::map<char, IndexExpr> sizes = {{'m', kOne}, {'k', k_a}, {'n', kOne}};
+  std::map<char, IndexExpr> sizes = {{'m', 1}, {'k', k_a}, {'n', 1}};
   for (int d = 0; d < batch; ++d) sizes[labels[d]] = (*broadcast)[d];
   const Labelled left = {a, labels.substr(batch - batch_a) + (rank_a == 1 ? "k" : "mk")};
   const Labelled right = {b, labels.substr(batch - batch_b) + (rank_b == 1 ? "k" : "kn")};

@@ -11,8 +11,6 @@
 namespace stax {
 namespace {
 
-const IndexExpr kOne(1);
-
 GraphOp UnaryOp(GraphOpKind kind, GraphBuilder::Tensor x) {
   GraphOp op;
   op.kind = kind;
@@ -70,13 +68,13 @@ GraphBuilder::Tensor GraphBuilder::Expand(Tensor x, Dims dims) {
   Dims aligned = this->dims(x);
   bool fits = aligned.size() <= dims.size();
   if (fits) {
-    aligned.insert(aligned.begin(), dims.size() - aligned.size(), kOne);
+    aligned.insert(aligned.begin(), dims.size() - aligned.size(), IndexExpr(1));
     for (size_t d = 0; d < dims.size(); ++d) {
       // Where sizes are equal keep the operand's formula: kExpand then repeats literal ones only.
       if (known.ProveEq(aligned[d], dims[d])) {
         dims[d] = aligned[d];
       } else {
-        fits = fits && aligned[d] == kOne;
+        fits = fits && aligned[d] == 1;
       }
     }
   }
@@ -97,7 +95,7 @@ GraphBuilder::Tensor GraphBuilder::Squeeze(Tensor x, std::vector<int> axes) {
   for (int d = 0; d < rank(x); ++d) {
     if (!std::binary_search(drop->begin(), drop->end(), d)) {
       result.push_back(dims(x)[d]);
-    } else if (dims(x)[d] != kOne) {
+    } else if (dims(x)[d] != 1) {
       return Fail("squeeze", absl::StrCat("axis ", d, " of ", Type(x), " has size ",
                                           dims(x)[d].ToString(), ", not 1"));
     }
@@ -110,7 +108,7 @@ GraphBuilder::Tensor GraphBuilder::Unsqueeze(Tensor x, std::vector<int> axes) {
   const auto add = Axes("unsqueeze", axes, rank(x) + static_cast<int>(axes.size()));
   if (!add.has_value()) return {};
   Dims result = dims(x);
-  for (int axis : *add) result.insert(result.begin() + axis, kOne);
+  for (int axis : *add) result.insert(result.begin() + axis, IndexExpr(1));
   return Reshape(x, std::move(result));
 }
 
@@ -121,7 +119,7 @@ GraphBuilder::Tensor GraphBuilder::Slice(Tensor x, int axis, IndexExpr start, In
   if (!from_front.has_value()) return {};
   // For one element at most any step means the same, also one whose products would overflow.
   if (size.IsConst() && size.ConstOrDie() <= 1) step = 1;
-  if (size == IndexExpr(0)) start = 0;
+  if (size == 0) start = 0;
   if (!CheckFormula("slice", "start", start) || !CheckFormula("slice", "step", step) ||
       !CheckFormula("slice", "size", size)) {
     return {};
@@ -131,7 +129,7 @@ GraphBuilder::Tensor GraphBuilder::Slice(Tensor x, int axis, IndexExpr start, In
   if (!problem.empty()) {
     return Fail("slice", absl::StrCat("axis ", *from_front, " of ", Type(x), ": ", problem));
   }
-  if (start == IndexExpr(0) && step == kOne && size == extent) return x;
+  if (start == 0 && step == 1 && size == extent) return x;
   GraphOp op = UnaryOp(GraphOpKind::kSlice, x);
   op.axis = *from_front;
   op.start = std::move(start);
@@ -187,7 +185,7 @@ GraphBuilder::Tensor GraphBuilder::PadNonNegative(Tensor x, std::vector<IndexExp
     return Fail("pad", absl::StrCat("axis ", d, " of ", Type(x), ": ", problem));
   }
   if (value.has_value() && mode == PadMode::kConstant) {
-    if (dtype(*value) != dtype(x) || NumElements(this->dims(*value)) != kOne) {
+    if (dtype(*value) != dtype(x) || NumElements(this->dims(*value)) != 1) {
       return Fail("pad", absl::StrCat("the value is ", Type(*value), "; it must be one ",
                                       std::string(DTypeName(dtype(x)))));
     }
@@ -234,7 +232,7 @@ GraphBuilder::Tensor GraphBuilder::Gather(Tensor data, Tensor indices, int axis)
   if (!IsInteger(dtype(indices))) {
     return Fail("gather", absl::StrCat("indices are ", Type(indices), "; they must be integers"));
   }
-  if (dims(data)[*along] == IndexExpr(0) && NumElements(dims(indices)) != IndexExpr(0)) {
+  if (dims(data)[*along] == 0 && NumElements(dims(indices)) != 0) {
     return Fail("gather",
                 absl::StrCat("axis ", *along, " of ", Type(data), " is empty: no index is valid"));
   }
@@ -262,13 +260,13 @@ GraphBuilder::Tensor GraphBuilder::GatherElements(Tensor data, Tensor indices, i
   for (int d = 0; d < rank(data); ++d) {
     const IndexExpr& wanted = dims(indices)[d];
     if (d == *along || known.ProveLe(wanted, expanded[d])) continue;
-    if (expanded[d] != kOne) {
+    if (expanded[d] != 1) {
       return Fail(kName,
                   absl::StrCat(types, ": axis ", d, " of the indices may be the larger one"));
     }
     expanded[d] = wanted;
   }
-  if (expanded[*along] == IndexExpr(0) && NumElements(dims(indices)) != IndexExpr(0)) {
+  if (expanded[*along] == 0 && NumElements(dims(indices)) != 0) {
     return Fail(kName, absl::StrCat(types, ": axis ", *along, " is empty: no index is valid"));
   }
   GraphOp op;

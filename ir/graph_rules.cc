@@ -155,9 +155,9 @@ absl::StatusOr<Dims> BroadcastDims(const Dims& a, const Dims& b, const RangeCont
   for (size_t k = 1; k <= rank; ++k) {  // from the last dim on
     const IndexExpr da = k <= a.size() ? a[a.size() - k] : IndexExpr(1);
     const IndexExpr db = k <= b.size() ? b[b.size() - k] : IndexExpr(1);
-    if (db == IndexExpr(1) || ranges.ProveEq(da, db)) {
+    if (db == 1 || ranges.ProveEq(da, db)) {
       result[rank - k] = da;
-    } else if (da == IndexExpr(1)) {
+    } else if (da == 1) {
       result[rank - k] = db;
     } else {
       const bool known = da.IsConst() && db.IsConst();
@@ -202,7 +202,7 @@ std::string PadProblem(const IndexExpr& extent, const IndexExpr& before, const I
   if (!ranges.ProveLe(0, before) || !ranges.ProveLe(0, after)) {
     return absl::StrCat(pads, ", which may be negative");
   }
-  if (before == IndexExpr(0) && after == IndexExpr(0)) return "";
+  if (before == 0 && after == 0) return "";
   if (mode == PadMode::kReflect &&
       !(ranges.ProveLt(before, extent) && ranges.ProveLt(after, extent))) {
     return absl::StrCat(pads, "; to reflect, pads must be known to be less than the size");

@@ -12,8 +12,6 @@
 namespace stax {
 namespace {
 
-const IndexExpr kOne(1);
-
 std::string KindText(const GraphOp& op) {
   std::string text(GraphOpName(op.kind));
   if (op.kind == GraphOpKind::kElementwise)
@@ -270,7 +268,7 @@ std::string Verifier::CheckDims(const GraphOp& op) const {
       Dims want = Shape(op.operands[0]);
       if (want.size() != result.size()) return "ranks differ";
       for (size_t d = 0; d < want.size(); ++d) {
-        if (want[d] == kOne) want[d] = result[d];
+        if (want[d] == 1) want[d] = result[d];
       }
       return WantShape(op, want);
     }
