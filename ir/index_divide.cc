@@ -45,11 +45,12 @@ std::vector<AtomPtr> CommonAtoms(const std::vector<AtomPtr>& a, const std::vecto
 std::optional<Division> DivideByConstant(const IndexExpr& a, int64_t d) {
   PolyBuilder quotient, rest;
   for (const Term& term : a.terms()) {
-    quotient.AddTerm(term.coeff / d, term.atoms);
-    rest.AddTerm(term.coeff % d, term.atoms);
+    int64_t q = term.coeff / d;
+    // -10*i becomes i for d = 11, but -i does not become 10*i, whose range is wider.
+    if (term.coeff - q * d <= -(d - d / 2)) --q;
+    quotient.AddTerm(q, term.atoms);
+    rest.AddTerm(term.coeff - q * d, term.atoms);
   }
-  // The constant may be reduced to [0, d) at no cost in size; rounding the coefficients down as
-  // well would turn -i into (d - 1)*i and lose its range.
   const int64_t constant = d > 0 ? FloorDivInt(a.constant(), d) : a.constant() / d;
   quotient.AddConstant(constant);
   rest.AddConstant(a.constant() - constant * d);
@@ -94,7 +95,7 @@ std::optional<Division> Divide(const IndexExpr& a, const IndexExpr& d) {
 std::optional<IndexExpr> ExactQuotient(const IndexExpr& a, const IndexExpr& d) {
   if (d.IsConst() && d.constant() == 0) return std::nullopt;
   std::optional<Division> division = Divide(a, d);
-  if (!division.has_value() || division->rest != IndexExpr(0)) return std::nullopt;
+  if (!division.has_value() || !IsValue(division->rest, 0)) return std::nullopt;
   return std::move(division->quotient);
 }
 

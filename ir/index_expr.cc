@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/internal/raw_logging.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "ir/check.h"
 #include "ir/index_expr_internal.h"
 
 namespace stax {
@@ -61,11 +61,16 @@ int CompareNames(std::string_view a, std::string_view b) {
 
 const char* FunctionName(AtomKind kind) {
   switch (kind) {
-    case AtomKind::kVar: return "";
-    case AtomKind::kFloorDiv: return "floordiv";
-    case AtomKind::kMod: return "mod";
-    case AtomKind::kMin: return "min";
-    case AtomKind::kMax: return "max";
+    case AtomKind::kVar:
+      return "";
+    case AtomKind::kFloorDiv:
+      return "floordiv";
+    case AtomKind::kMod:
+      return "mod";
+    case AtomKind::kMin:
+      return "min";
+    case AtomKind::kMax:
+      return "max";
   }
   return "";
 }
@@ -122,7 +127,7 @@ void AppendAtom(const Atom& atom, std::string* out) {
 }
 
 IndexExpr OrDie(std::optional<IndexExpr> e) {
-  ABSL_RAW_CHECK(e.has_value(), "a coefficient of an index expression overflows int64");
+  STAX_CHECK(e.has_value(), "a coefficient of an index expression overflows int64");
   return *std::move(e);
 }
 
@@ -182,8 +187,7 @@ void PolyBuilder::AddTerm(int64_t coeff, std::vector<AtomPtr> atoms) {
 
 void PolyBuilder::AddScaled(const IndexExpr& e, int64_t scale) { AddProduct(e, scale, {}); }
 
-void PolyBuilder::AddProduct(const IndexExpr& e, int64_t scale,
-                             const std::vector<AtomPtr>& atoms) {
+void PolyBuilder::AddProduct(const IndexExpr& e, int64_t scale, const std::vector<AtomPtr>& atoms) {
   int64_t value;
   for (const Term& term : e.terms()) {
     overflow_ |= __builtin_mul_overflow(term.coeff, scale, &value);
@@ -196,9 +200,8 @@ void PolyBuilder::AddProduct(const IndexExpr& e, int64_t scale,
 std::optional<IndexExpr> PolyBuilder::Finish() {
   std::vector<Term>& terms = poly_.terms;
   if (!sorted_) {
-    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-      return CompareMonomials(a.atoms, b.atoms) < 0;
-    });
+    std::sort(terms.begin(), terms.end(),
+              [](const Term& a, const Term& b) { return CompareMonomials(a.atoms, b.atoms) < 0; });
     size_t kept = 0;
     for (size_t i = 0; i < terms.size(); ++i) {
       if (kept > 0 && CompareMonomials(terms[kept - 1].atoms, terms[i].atoms) == 0) {
@@ -277,7 +280,7 @@ IndexExpr::IndexExpr(int64_t value) {
     poly_ = ZeroPoly();
     return;
   }
-  ABSL_RAW_CHECK(value != INT64_MIN, "a constant of an index expression is out of range");
+  STAX_CHECK(value != INT64_MIN, "a constant of an index expression is out of range");
   auto poly = std::make_shared<Poly>();
   poly->constant = value;
   poly_ = std::move(poly);
@@ -301,7 +304,7 @@ std::optional<int64_t> IndexExpr::AsConst() const {
 }
 
 int64_t IndexExpr::ConstOrDie() const {
-  ABSL_RAW_CHECK(IsConst(), "the index expression is not a constant");
+  STAX_CHECK(IsConst(), ToString());
   return poly_->constant;
 }
 
@@ -335,35 +338,53 @@ bool VisitVars(const IndexExpr& e, const Visitor& visit) {
 
 IndexExpr MakeCompound(AtomKind kind, const IndexExpr& a, const IndexExpr& b) {
   switch (kind) {
-    case AtomKind::kFloorDiv: return FloorDiv(a, b);
-    case AtomKind::kMod: return Mod(a, b);
-    case AtomKind::kMin: return Min(a, b);
-    case AtomKind::kMax: return Max(a, b);
-    case AtomKind::kVar: break;
+    case AtomKind::kFloorDiv:
+      return FloorDiv(a, b);
+    case AtomKind::kMod:
+      return Mod(a, b);
+    case AtomKind::kMin:
+      return Min(a, b);
+    case AtomKind::kMax:
+      return Max(a, b);
+    case AtomKind::kVar:
+      break;
   }
-  ABSL_RAW_LOG(FATAL, "a variable is not a compound atom");
-  return 0;
+  CheckFailed(__FILE__, __LINE__, "kind", "a variable is not a compound atom");
 }
 
-absl::StatusOr<int64_t> EvaluateAtom(const Atom& atom,
-                                     const std::map<std::string, int64_t>& values) {
+std::optional<int64_t> TryEvaluateAtom(const Atom& atom,
+                                       const std::map<std::string, int64_t>& values) {
   if (atom.kind == AtomKind::kVar) {
     const auto it = values.find(atom.name);
-    if (it != values.end()) return it->second;
-    return absl::FailedPreconditionError(
-        absl::StrCat("no value for variable '", atom.name, "'"));
+    if (it == values.end()) return std::nullopt;
+    return it->second;
   }
-  const absl::StatusOr<int64_t> a = atom.a.Evaluate(values);
-  if (!a.ok()) return a;
-  const absl::StatusOr<int64_t> b = atom.b.Evaluate(values);
-  if (!b.ok()) return b;
+  const std::optional<int64_t> a = TryEvaluate(atom.a, values), b = TryEvaluate(atom.b, values);
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
   if (atom.kind == AtomKind::kMin) return std::min(*a, *b);
   if (atom.kind == AtomKind::kMax) return std::max(*a, *b);
-  if (*b <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("the divisor ", atom.b.ToString(), " is ", *b,
-                                                   ", but a divisor must be positive"));
-  }
+  if (*b <= 0) return std::nullopt;
   return atom.kind == AtomKind::kFloorDiv ? FloorDivInt(*a, *b) : ModInt(*a, *b);
+}
+
+// Why TryEvaluate(e, values) fails.
+absl::Status EvaluationError(const IndexExpr& e, const std::map<std::string, int64_t>& values) {
+  for (const Term& term : e.terms()) {
+    for (const AtomPtr& atom : term.atoms) {
+      if (TryEvaluateAtom(*atom, values).has_value()) continue;
+      if (atom->kind == AtomKind::kVar) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("no value for variable '", atom->name, "'"));
+      }
+      const std::optional<int64_t> b = TryEvaluate(atom->b, values);
+      if (!TryEvaluate(atom->a, values).has_value()) return EvaluationError(atom->a, values);
+      if (!b.has_value()) return EvaluationError(atom->b, values);
+      return absl::InvalidArgumentError(absl::StrCat("the divisor ", atom->b.ToString(), " is ", *b,
+                                                     ", but a divisor must be positive"));
+    }
+  }
+  return absl::OutOfRangeError(
+      absl::StrCat("the value of ", e.ToString(), " does not fit in int64"));
 }
 
 }  // namespace
@@ -389,8 +410,8 @@ IndexExpr IndexExpr::Substitute(const std::map<std::string, IndexExpr>& values) 
     IndexExpr product = term.coeff;
     for (const AtomPtr& atom : term.atoms) {
       if (atom->kind != AtomKind::kVar) {
-        product = product * MakeCompound(atom->kind, atom->a.Substitute(values),
-                                         atom->b.Substitute(values));
+        product = product *
+                  MakeCompound(atom->kind, atom->a.Substitute(values), atom->b.Substitute(values));
         continue;
       }
       const auto it = values.find(atom->name);
@@ -401,28 +422,30 @@ IndexExpr IndexExpr::Substitute(const std::map<std::string, IndexExpr>& values) 
   return sum;
 }
 
-absl::StatusOr<int64_t> IndexExpr::Evaluate(const std::map<std::string, int64_t>& values) const {
+std::optional<int64_t> TryEvaluate(const IndexExpr& e,
+                                   const std::map<std::string, int64_t>& values) {
   // The sum is exact in 128 bits, so only the result and single products can be out of range.
-  __int128 sum = constant();
-  const auto overflow = [this] {
-    return absl::OutOfRangeError(
-        absl::StrCat("the value of ", ToString(), " does not fit in int64"));
-  };
-  for (const Term& term : terms()) {
+  __int128 sum = e.constant();
+  for (const Term& term : e.terms()) {
     int64_t product = term.coeff;
     bool fits = true, zero = false;
     for (const AtomPtr& atom : term.atoms) {
-      const absl::StatusOr<int64_t> value = EvaluateAtom(*atom, values);
-      if (!value.ok()) return value;
+      const std::optional<int64_t> value = TryEvaluateAtom(*atom, values);
+      if (!value.has_value()) return std::nullopt;
       zero |= *value == 0;
       fits &= !__builtin_mul_overflow(product, *value, &product);
     }
     if (zero) continue;
-    if (!fits) return overflow();
+    if (!fits) return std::nullopt;
     sum += product;
   }
-  if (sum < INT64_MIN || sum > INT64_MAX) return overflow();
+  if (sum < INT64_MIN || sum > INT64_MAX) return std::nullopt;
   return static_cast<int64_t>(sum);
+}
+
+absl::StatusOr<int64_t> IndexExpr::Evaluate(const std::map<std::string, int64_t>& values) const {
+  if (const std::optional<int64_t> value = TryEvaluate(*this, values)) return *value;
+  return EvaluationError(*this, values);
 }
 
 std::optional<IndexExpr> IndexExpr::StrideOf(std::string_view var) const {
@@ -433,8 +456,7 @@ std::optional<IndexExpr> IndexExpr::StrideOf(std::string_view var) const {
     for (const AtomPtr& atom : term.atoms) {
       if (atom->kind == AtomKind::kVar && atom->name == var) {
         ++power;
-      } else if (atom->kind != AtomKind::kVar &&
-                 (atom->a.Mentions(var) || atom->b.Mentions(var))) {
+      } else if (atom->kind != AtomKind::kVar && (atom->a.Mentions(var) || atom->b.Mentions(var))) {
         return std::nullopt;
       } else {
         others.push_back(atom);

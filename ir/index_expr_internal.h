@@ -4,8 +4,10 @@
 #define STAX_IR_INDEX_EXPR_INTERNAL_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,10 @@ struct IndexExprAccess {
   static const IndexExpr::Poly& Get(const IndexExpr& e) { return *e.poly_; }
   static bool SamePointer(const IndexExpr& a, const IndexExpr& b) { return a.poly_ == b.poly_; }
 };
+
+inline bool IsValue(const IndexExpr& e, int64_t value) {
+  return e.IsConst() && e.constant() == value;
+}
 
 // Three-way comparisons by content: negative, zero, positive.
 int CompareAtoms(const IndexExpr::Atom& a, const IndexExpr::Atom& b);
@@ -72,8 +78,13 @@ IndexExpr MakeAtom(IndexExpr::AtomKind kind, IndexExpr a, IndexExpr b);
 IndexExpr AtomExpr(AtomPtr atom);
 IndexExpr TermExpr(const IndexExpr::Term& term);
 
+// IndexExpr::Evaluate, nullopt for any error.
+std::optional<int64_t> TryEvaluate(const IndexExpr& e,
+                                   const std::map<std::string, int64_t>& values);
+
 // a = d * quotient + rest, by polynomial division: no term of `rest` is a multiple of the leading
-// term of d. For a constant d > 0 the coefficients of `rest` lie in (-d, d), its constant in [0, d).
+// term of d. For a constant d > 0 the coefficients of `rest` lie in (-d/2, d), its constant in
+// [0, d).
 struct Division {
   IndexExpr quotient, rest;
 };
@@ -90,8 +101,16 @@ struct LinearForm {
 };
 std::optional<LinearForm> LinearIn(const IndexExpr& e, const IndexExpr::Atom& atom);
 
+// The value of a variable that has only one.
+std::optional<int64_t> OnlyValue(const RangeContext& ranges, const std::string& name);
+
 // a <= b by bounds alone, without simplifying first: what rules may ask.
 bool ProveLeByBounds(const RangeContext& ranges, const IndexExpr& a, const IndexExpr& b);
+
+// The only constant that floordiv(a, d) may be, found by trying two points; nullopt when it is not
+// constant.
+std::optional<int64_t> ConstantQuotient(const RangeContext& ranges, const IndexExpr& a,
+                                        const IndexExpr& d);
 
 // e with every mod(x, d) that occurs once in a term written as x - d*floordiv(x, d). Equal integers
 // that are merged or split in different ways often become equal expressions.

@@ -200,7 +200,8 @@ class Parser {
 
   absl::Status Expected(absl::string_view what) {
     const int column = NextColumn();
-    if (pos_ >= text_.size()) return ErrorAt(column, absl::StrCat("expected ", what, ", found the end"));
+    if (pos_ >= text_.size())
+      return ErrorAt(column, absl::StrCat("expected ", what, ", found the end"));
     const char c = text_[pos_];
     const std::string found = absl::ascii_isprint(c)
                                   ? std::string(1, c)
@@ -222,12 +223,18 @@ class Builder {
  public:
   static absl::StatusOr<IndexExpr> Build(const IndexSyntax& node) {
     switch (node.kind) {
-      case Kind::kConst: return IndexExpr(node.value);
-      case Kind::kVar: return IndexExpr::Var(node.name);
-      case Kind::kSum: return BuildSum(node);
-      case Kind::kNegate: return BuildNegate(node);
-      case Kind::kProduct: return BuildProduct(node);
-      default: return BuildCall(node);
+      case Kind::kConst:
+        return IndexExpr(node.value);
+      case Kind::kVar:
+        return IndexExpr::Var(node.name);
+      case Kind::kSum:
+        return BuildSum(node);
+      case Kind::kNegate:
+        return BuildNegate(node);
+      case Kind::kProduct:
+        return BuildProduct(node);
+      default:
+        return BuildCall(node);
     }
   }
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/internal/raw_logging.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_split.h"
+#include "ir/check.h"
 #include "ir/index_expr.h"
 #include "ir/index_expr_internal.h"
 #include "ir/index_expr_parse.h"
@@ -31,23 +31,14 @@ const Atom* AsAtom(const IndexExpr& e, AtomKind kind) {
 // a = d*x + y with x != 0.
 void ProposeSplit(const RuleSite& site, RuleAttempt attempt) {
   const std::optional<Division> division = Divide(site.a, site.b);
-  if (!division.has_value() || division->quotient == IndexExpr(0)) return;
+  if (!division.has_value() || IsValue(division->quotient, 0)) return;
   attempt({{'d', site.b}, {'x', division->quotient}, {'y', division->rest}});
 }
 
 // a = y in [q*d, q*d + d) for a constant q.
 void ProposeWithin(const RuleSite& site, RuleAttempt attempt) {
-  const Interval bounds = site.ranges.Bounds(site.a);
-  if (bounds.lo == Interval::kNegInf) return;
-  if (const std::optional<int64_t> d = site.b.AsConst()) {
-    const int64_t q = FloorDivInt(bounds.lo, *d);
-    if (FloorDivInt(bounds.hi, *d) != q) return;
-    attempt({{'y', site.a}, {'d', site.b}, {'q', q}});
-    return;
-  }
-  // Whether y < d is left to the prover, which knows symbolic bounds.
-  if (bounds.lo >= 0) attempt({{'y', site.a}, {'d', site.b}, {'q', 0}});
-  if (bounds.hi < 0) attempt({{'y', site.a}, {'d', site.b}, {'q', -1}});
+  const std::optional<int64_t> q = ConstantQuotient(site.ranges, site.a, site.b);
+  if (q.has_value()) attempt({{'y', site.a}, {'d', site.b}, {'q', *q}});
 }
 
 // b = g*d for a monomial g, with a = g*x + y. Every term of a gives a candidate for g.
@@ -82,7 +73,9 @@ void ProposeExactCommonFactor(const RuleSite& site, RuleAttempt attempt) {
   if (x.has_value() && d.has_value()) attempt({{'g', g}, {'x', *x}, {'d', *d}});
 }
 
-// a = floordiv(x, b) + y.
+constexpr size_t kMaxMultipliedTerms = 4;
+
+// a = floordiv(x, b) + y, unless multiplying out b*y would make a long sum longer.
 void ProposeNested(const RuleSite& site, RuleAttempt attempt) {
   for (const Term& term : site.a.terms()) {
     if (term.coeff != 1 || term.atoms.size() != 1) continue;
@@ -90,6 +83,8 @@ void ProposeNested(const RuleSite& site, RuleAttempt attempt) {
     if (inner.kind != AtomKind::kFloorDiv) continue;
     const std::optional<IndexExpr> y = TrySub(site.a, TermExpr(term));
     if (!y.has_value()) continue;
+    const size_t terms = inner.b.terms().size();
+    if (terms > 1 && terms * y->terms().size() > kMaxMultipliedTerms) continue;
     if (attempt({{'x', inner.a}, {'b', inner.b}, {'y', *y}, {'d', site.b}})) return;
   }
 }
@@ -116,8 +111,8 @@ void ProposeModUnderDivision(const RuleSite& site, RuleAttempt attempt) {
       const std::optional<IndexExpr> k = ExactQuotient(*product, site.b);
       const std::optional<IndexExpr> y = TrySub(site.a, TermExpr(term));
       if (!k.has_value() || !y.has_value()) continue;
-      if (attempt({{'c', c}, {'x', inner.a}, {'m', inner.b}, {'y', *y}, {'d', site.b},
-                   {'k', *k}})) {
+      if (attempt(
+              {{'c', c}, {'x', inner.a}, {'m', inner.b}, {'y', *y}, {'d', site.b}, {'k', *k}})) {
         return;
       }
     }
@@ -125,11 +120,11 @@ void ProposeModUnderDivision(const RuleSite& site, RuleAttempt attempt) {
 }
 
 void ProposeZero(const RuleSite& site, RuleAttempt attempt) {
-  if (site.a == IndexExpr(0)) attempt({{'d', site.b}});
+  if (IsValue(site.a, 0)) attempt({{'d', site.b}});
 }
 
 void ProposeMinusOne(const RuleSite& site, RuleAttempt attempt) {
-  if (site.a == IndexExpr(-1)) attempt({{'d', site.b}});
+  if (IsValue(site.a, -1)) attempt({{'d', site.b}});
 }
 
 void ProposeExpansion(const RuleSite& site, RuleAttempt attempt) {
@@ -159,7 +154,8 @@ void ProposeChain(const RuleSite& site, RuleAttempt attempt) {
   if (right != nullptr) attempt({{'a', site.a}, {'b', right->a}, {'c', right->b}});
 }
 
-// Carries a into its place in the chain, and to any later operand that it absorbs or is absorbed by.
+// Carries a into its place in the chain, and to any later operand that it absorbs or is absorbed
+// by.
 template <AtomKind kind>
 void ProposeSwapInChain(const RuleSite& site, RuleAttempt attempt) {
   const Atom* right = AsAtom(site.b, kind);
@@ -168,8 +164,8 @@ void ProposeSwapInChain(const RuleSite& site, RuleAttempt attempt) {
   for (const IndexExpr* rest = &right->b; !wanted;) {
     const Atom* next = AsAtom(*rest, kind);
     const IndexExpr& other = next != nullptr ? next->a : *rest;
-    wanted = ProveLeByBounds(site.ranges, site.a, other) ||
-             ProveLeByBounds(site.ranges, other, site.a);
+    wanted =
+        ProveLeByBounds(site.ranges, site.a, other) || ProveLeByBounds(site.ranges, other, site.a);
     if (next == nullptr) break;
     rest = &next->b;
   }
@@ -188,8 +184,8 @@ constexpr IndexRule kRules[] = {
      ProposeWithin},
     {"floordiv-common-factor", "floordiv(g*x, g*d) = floordiv(x, d)", "1 <= d", RuleUse::kAlways,
      ProposeExactCommonFactor},
-    {"floordiv-common-factor-and-rest", "floordiv(g*x + y, g*d) = floordiv(x, d)",
-     "0 <= y; y < g", RuleUse::kAlways, ProposeCommonFactor},
+    {"floordiv-common-factor-and-rest", "floordiv(g*x + y, g*d) = floordiv(x, d)", "0 <= y; y < g",
+     RuleUse::kAlways, ProposeCommonFactor},
     {"floordiv-nested", "floordiv(floordiv(x, b) + y, d) = floordiv(x + b*y, b*d)", "",
      RuleUse::kAlways, ProposeNested},
     {"floordiv-of-mod", "floordiv(mod(x, d*k), d) = mod(floordiv(x, d), k)", "", RuleUse::kAlways,
@@ -201,8 +197,7 @@ constexpr IndexRule kRules[] = {
     {"mod-zero", "mod(0, d) = 0", "", RuleUse::kAlways, ProposeZero},
     {"mod-minus-one", "mod(-1, d) = d - 1", "", RuleUse::kAlways, ProposeMinusOne},
     {"mod-split", "mod(d*x + y, d) = mod(y, d)", "", RuleUse::kAlways, ProposeSplit},
-    {"mod-within", "mod(y, d) = y - q*d", "q*d <= y; y < q*d + d", RuleUse::kAlways,
-     ProposeWithin},
+    {"mod-within", "mod(y, d) = y - q*d", "q*d <= y; y < q*d + d", RuleUse::kAlways, ProposeWithin},
     {"mod-common-factor", "mod(g*x, g*d) = g*mod(x, d)", "1 <= d", RuleUse::kAlways,
      ProposeExactCommonFactor},
     {"mod-common-factor-and-rest", "mod(g*x + y, g*d) = g*mod(x, d) + y", "0 <= y; y < g",
@@ -239,7 +234,7 @@ constexpr IndexRule kRules[] = {
 
 IndexSyntax ParseSide(std::string_view text) {
   absl::StatusOr<IndexSyntax> side = ParseIndexSyntax(text);
-  ABSL_RAW_CHECK(side.ok(), "a rule of the table does not parse");
+  STAX_CHECK(side.ok(), side.status().ToString());
   return *std::move(side);
 }
 
@@ -251,15 +246,14 @@ RuleCondition ParseCondition(const std::string& text) {
     const std::vector<std::string> sides = absl::StrSplit(text, sign);
     if (sides.size() == 2) return {relation, ParseSide(sides[0]), ParseSide(sides[1])};
   }
-  ABSL_RAW_LOG(FATAL, "no relation in the condition '%s'", text.c_str());
-  return {};
+  CheckFailed(__FILE__, __LINE__, "relation", "no relation in the condition " + text);
 }
 
 std::vector<ParsedIndexRule> ParseTable() {
   std::vector<ParsedIndexRule> table;
   for (const IndexRule& rule : kRules) {
     const std::vector<std::string> sides = absl::StrSplit(rule.statement, " = ");
-    ABSL_RAW_CHECK(sides.size() == 2, "a rule states one equality");
+    STAX_CHECK(sides.size() == 2, rule.statement);
     ParsedIndexRule parsed = {&rule, ParseSide(sides[0]), ParseSide(sides[1]), {}};
     const std::vector<std::string> conditions =
         absl::StrSplit(rule.condition, ';', absl::SkipWhitespace());
@@ -281,8 +275,7 @@ const ParsedIndexRule& ModExpansionRule() {
     for (const ParsedIndexRule& rule : AllIndexRules()) {
       if (rule.rule->use == RuleUse::kExpansion) return rule;
     }
-    ABSL_RAW_LOG(FATAL, "the table has no expansion rule");
-    return AllIndexRules().front();
+    CheckFailed(__FILE__, __LINE__, "kExpansion", "the table has no expansion rule");
   }();
   return expansion;
 }

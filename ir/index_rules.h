@@ -8,8 +8,8 @@
 // (index_simplify.cc) builds the result from the right side, only after proving the conditions, and
 // a test proves with Z3 that every statement in the table holds for all integers. What the text
 // cannot say is how to find the letters, since a polynomial matches g*x + y in many ways; that is
-// the one piece of code of a rule, and the most that a mistake in it can do is propose letters that
-// do not give the left side, which debug builds check.
+// the one piece of code of a rule. The most that a mistake in it can do is to propose letters that
+// do not give the left side, and the rewriter checks that they do.
 #ifndef STAX_IR_INDEX_RULES_H_
 #define STAX_IR_INDEX_RULES_H_
 
