@@ -127,7 +127,8 @@ absl::Status Verify(const LoopNest& nest);
 
 // Builds a body: removes common subexpressions, folds constants exactly representable, and applies
 // the identities that hold for every input including NaN and signed zeros. The nest's symbols and
-// dims come first: bounds are proved with them. Ops and types must fit (CHECK).
+// dims come first: bounds are proved with them. Ops and types must fit (CHECK). Constants that
+// folding leaves unused stay in the body.
 class BodyBuilder {
  public:
   explicit BodyBuilder(LoopNest* nest) : nest_(nest) {}

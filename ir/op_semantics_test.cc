@@ -355,7 +355,7 @@ TEST(OpSemanticsTest, IndirectIndicesAreClamped) {
   EXPECT_EQ(ClampIndirect(DType::kI64, -6, 5), 0);
   EXPECT_EQ(ClampIndirect(DType::kI64, 5, 5), 4);
   EXPECT_EQ(ClampIndirect(DType::kI64, INT64_MIN, 5), 0);
-  EXPECT_EQ(ClampIndirect(DType::kU64, -1, 5), 4);  // 2^64 - 1, not negative
+  EXPECT_EQ(ClampIndirect(DType::kU64, INT64_MIN, 5), 4);  // 2^63, not negative
   EXPECT_EQ(ClampIndirect(DType::kI64, 3, 0), 0);
 }
 

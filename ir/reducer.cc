@@ -60,7 +60,7 @@ void Reducer::Add(Number value) {
       return;
     default:
       if (type_ == DType::kF32) value.f = static_cast<float>(value.f);
-      if (position_ == 0 || Replaces(value)) {
+      if (Replaces(value)) {
         best_ = value;
         best_position_ = position_;
       }

@@ -45,7 +45,7 @@ std::string Mutate(std::string text, std::mt19937_64& random) {
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
   for (size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
     const size_t at = below(text.size());
-    switch (below(6)) {
+    switch (below(8)) {
       case 0:
         text[at] = static_cast<char>(random());
         break;
@@ -55,20 +55,21 @@ std::string Mutate(std::string text, std::mt19937_64& random) {
       case 2:
         text.insert(at, pieces[below(pieces.size())]);
         break;
-      case 3: {  // a number becomes another one
-        const size_t digit = text.find_first_of("0123456789", at);
-        if (digit != std::string::npos) text[digit] = static_cast<char>('0' + below(10));
-        break;
-      }
-      case 4: {  // a line again, elsewhere
+      case 3: {  // a line again, elsewhere
         const size_t start = text.rfind('\n', at) + 1;
         const size_t other = text.rfind('\n', below(text.size())) + 1;
         text.insert(other, text.substr(start, text.find('\n', at) + 1 - start));
         break;
       }
-      default: {  // a piece of the text elsewhere
+      case 4: {  // a piece of the text elsewhere
         const std::string piece = text.substr(at, 1 + below(12));
-        text.replace(below(text.size()), below(4), piece);
+        const size_t to = below(text.size());
+        text.replace(to, below(4), piece);
+        break;
+      }
+      default: {  // a number becomes another one, which seldom breaks the syntax
+        const size_t digit = text.find_first_of("0123456789", at);
+        if (digit != std::string::npos) text[digit] = static_cast<char>('0' + below(10));
         break;
       }
     }

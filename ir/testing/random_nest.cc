@@ -38,6 +38,7 @@ Scalar RandomScalar(Dice& dice, DType t, bool specials) {
   if (IsFloat(t)) {
     const double kSpecials[] = {0.0,
                                 -0.0,
+                                -0.0,
                                 1.0,
                                 HUGE_VAL,
                                 -HUGE_VAL,
@@ -59,8 +60,11 @@ class Generator {
       : dice_(seed), options_(options), builder_(&nest_) {
     dtypes_ = options.dtypes;
     if (dtypes_.empty()) {
-      for (int i = 0; i < kNumDTypes; ++i)
-        if (static_cast<DType>(i) != DType::kBool) dtypes_.push_back(static_cast<DType>(i));
+      for (int i = 0; i < kNumDTypes; ++i) {
+        const DType t = static_cast<DType>(i);
+        if (t != DType::kBool) dtypes_.push_back(t);
+        if (IsFloat(t)) dtypes_.push_back(t);  // twice: as often as integers
+      }
     }
     for (int i = 0; i <= static_cast<int>(OpCode::kGe); ++i) {
       const OpCode code = static_cast<OpCode>(i);
@@ -75,7 +79,8 @@ class Generator {
     for (int64_t n = dice_.In(1, 3); n > 0; --n) values_.push_back(Load());
     for (int64_t n = dice_.In(1, options_.max_ops); n > 0; --n) Step();
     const int64_t num_outputs = std::min<int64_t>(dice_.In(1, 3), values_.size());
-    for (int64_t n = num_outputs; n > 0; --n) Store(values_[values_.size() - n]);
+    for (int64_t n = 1; n < num_outputs; ++n) Store(dice_.Of(values_));
+    Store(values_.back());
     return std::move(nest_);
   }
 
@@ -215,7 +220,12 @@ class Generator {
   }
 
   Value ScalarOp() {
-    const OpCode code = dice_.Of(codes_);
+    // Half of the ops are those that BodyBuilder has identities for.
+    const std::vector<OpCode> kWithIdentities = {
+        OpCode::kNeg, OpCode::kAbs, OpCode::kNot, OpCode::kAdd, OpCode::kSub,
+        OpCode::kMul, OpCode::kDiv, OpCode::kMax, OpCode::kMin, OpCode::kAnd,
+        OpCode::kOr,  OpCode::kXor, OpCode::kShl, OpCode::kShr};
+    const OpCode code = dice_.OneIn(2) ? dice_.Of(kWithIdentities) : dice_.Of(codes_);
     Value a = dice_.Of(values_);
     if (!OpAllowsType(code, a.dtype)) {
       std::vector<DType> fitting;
@@ -226,8 +236,12 @@ class Generator {
     }
     if (OpArity(code) == 1) return Scalars(code, {a});
     Value b = a;
-    if (dice_.OneIn(4)) {
-      b = Constant(RandomScalar(dice_, a.dtype, true));
+    if (dice_.OneIn(3)) {
+      // Often one that an identity might be wrong about.
+      const std::vector<double> kNeutral = {0.0, 0.0, -0.0, -0.0, 1.0, 1.0, -1.0, 2.0};
+      const bool neutral = a.dtype != DType::kBool && !dice_.OneIn(4);
+      b = Constant(neutral ? Scalar::FromDouble(a.dtype, dice_.Of(kNeutral))
+                           : RandomScalar(dice_, a.dtype, true));
     } else if (!dice_.OneIn(8)) {
       b = Cast(dice_.Of(values_), a.dtype);
     }

@@ -38,7 +38,7 @@ TEST(RandomNestTest, TheSameSeedGivesTheSameNest) {
 
 // BodyBuilder's folding and identities change no bit of any output.
 TEST(RandomNestTest, TheBuilderKeepsTheMeaning) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < 10 * kSeeds; ++seed) {
     RandomNestOptions options;
     const LoopNest built = RandomNest(seed, options);
     options.style = RandomNestOptions::Style::kRaw;
