@@ -81,6 +81,16 @@ std::string RunOn(const Graph& graph, const Sizes& sizes, const TensorBytes& inp
   return "";
 }
 
+// With folders given, prints the kernels of each model.
+void PrintKernels(const Graph& graph) {
+  const TargetSpec target = ParseTarget("cuda").value();
+  absl::StatusOr<LoopProgram> program = LowerGraph(graph, target);
+  if (!program.ok()) return;
+  const auto kernels = Schedule(*program, target);
+  for (size_t k = 0; kernels.ok() && k < kernels->size(); ++k)
+    std::cout << ToText((*kernels)[k].nest) << "# " << (*kernels)[k].explanation << "\n";
+}
+
 void RunCase(const fs::path& folder, bool verbose, Counts* counts) {
   const std::string model = Read(folder / "model.onnx");
   OnnxOptions options;
@@ -101,9 +111,10 @@ void RunCase(const fs::path& folder, bool verbose, Counts* counts) {
   counts->nests += of_case.nests;
   counts->kernels += of_case.kernels;
   if (!wrong.empty()) std::cout << folder.filename().string() << ": " << wrong << "\n";
-  if (verbose)
-    std::cout << folder.filename().string() << ": " << of_case.nests / 2 << " nests, "
-              << of_case.kernels / 2 << " kernels\n";
+  if (!verbose) return;
+  PrintKernels(*graph);
+  std::cout << folder.filename().string() << ": " << of_case.nests / 2 << " nests, "
+            << of_case.kernels / 2 << " kernels\n";
 }
 
 int Run(const std::vector<std::string>& arguments) {
