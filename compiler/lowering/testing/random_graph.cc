@@ -245,6 +245,7 @@ class Generator {
     const Tensor x = PickRecent();
     if (b_.rank(x) == 0) return x;
     const int axis = Below(b_.rank(x));
+    if (!b_.ranges().ProveLe(1, b_.dims(x)[axis])) return x;  // no index is valid
     Tensor indices = Pick();
     if (b_.dtype(indices) == DType::kBool || IsFloat(b_.dtype(indices)))
       indices = b_.Iota(DType::kI64, {3, 2}, Below(2));

@@ -1,6 +1,8 @@
 #include "compiler/lowering/testing/run_program.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -35,7 +37,12 @@ bool Close(const Scalar& a, const Scalar& b) {
   return std::abs(a.f - b.f) <= Tolerance(a.dtype) * scale;
 }
 
-Scalar RandomScalar(DType t, std::mt19937_64& random) {
+Scalar RandomScalar(DType t, bool specials, std::mt19937_64& random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kSpecials[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity,
+                                  0.0, -0.0};
+  if (IsFloat(t) && specials && random() % 16 == 0)
+    return Scalar::Float(t, kSpecials[random() % 5]);
   if (IsFloat(t))
     return Scalar::Float(t, std::uniform_real_distribution<double>(-2, 2)(random));
   const int64_t lo = t == DType::kBool || IsUnsigned(t) ? 0 : -8;
@@ -63,14 +70,14 @@ absl::StatusOr<TensorBytes> RunNests(const LoopProgram& plan, const std::vector<
   return outputs;
 }
 
-TensorBytes RandomInputs(const Graph& graph, const Sizes& sizes, uint64_t seed) {
+TensorBytes RandomInputs(const Graph& graph, const Sizes& sizes, uint64_t seed, bool specials) {
   std::mt19937_64 random(seed);
   TensorBytes inputs;
   for (TensorId id : graph.inputs) {
     const GraphTensor& t = graph.tensors[id];
     Bytes bytes(SizeInBytes(t.dtype, t.dims, sizes));
     for (size_t at = 0; at < bytes.size(); at += DTypeBytes(t.dtype))
-      StoreScalar(RandomScalar(t.dtype, random), &bytes[at]);
+      StoreScalar(RandomScalar(t.dtype, specials, random), &bytes[at]);
     inputs[t.name] = std::move(bytes);
   }
   return inputs;

@@ -23,8 +23,10 @@ using TensorBytes = std::map<std::string, Bytes>;  // by tensor or output name
 absl::StatusOr<TensorBytes> RunNests(const LoopProgram& plan, const std::vector<LoopNest>& nests,
                                      const Sizes& sizes, const TensorBytes& inputs);
 
-// Random values for every input of the graph: floats in [-2, 2], integers in [-8, 8].
-TensorBytes RandomInputs(const Graph& graph, const Sizes& sizes, uint64_t seed);
+// Random values for every input of the graph: floats in [-2, 2], integers in [-8, 8]. With
+// `specials` one float in 16 is NaN, an infinity or a zero of either sign.
+TensorBytes RandomInputs(const Graph& graph, const Sizes& sizes, uint64_t seed,
+                         bool specials = false);
 
 // Empty when `got` equals what the graph interpreter computes, else which element differs. Integers
 // and bools must be equal; floats may differ by the rounding of sums taken in another order.
