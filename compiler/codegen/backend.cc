@@ -1,0 +1,199 @@
+#include "compiler/codegen/backend.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+namespace stax {
+namespace {
+
+struct MachineSpec {
+  std::string triple, cpu, features;
+};
+
+absl::StatusOr<MachineSpec> SpecOf(const TargetSpec& target) {
+  // PTX versions: the lowest that has what is emitted (max.NaN, bf16 conversions; 8.3 is the first
+  // with all of sm_90a), so that older drivers take the code too.
+  if (target.is_cuda() && target.arch == "sm_80") return MachineSpec{"nvptx64-nvidia-cuda", "sm_80", "+ptx71"};
+  if (target.is_cuda() && target.arch == "sm_90a") return MachineSpec{"nvptx64-nvidia-cuda", "sm_90a", "+ptx83"};
+  if (!target.is_cuda() && (target.arch == "x86-64-v3" || target.arch == "x86-64-v4"))
+    return MachineSpec{"x86_64-unknown-linux-gnu", target.arch, ""};
+  return absl::InvalidArgumentError(
+      absl::StrCat("no code generation for target ", target.ToString()));
+}
+
+// TargetMachines are expensive to make (milliseconds) and not safe to share between threads: each
+// compilation borrows one.
+class MachinePool {
+ public:
+  std::unique_ptr<llvm::TargetMachine> Take(const TargetSpec& target) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto& free = free_[target.ToString()];
+    if (free.empty()) return nullptr;
+    std::unique_ptr<llvm::TargetMachine> machine = std::move(free.back());
+    free.pop_back();
+    return machine;
+  }
+  void Return(const TargetSpec& target, std::unique_ptr<llvm::TargetMachine> machine) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    free_[target.ToString()].push_back(std::move(machine));
+  }
+
+  static MachinePool& Global() {
+    static auto& pool = *new MachinePool;
+    return pool;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> free_;
+};
+
+void InitializeTargets() {
+  static const bool done = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const TargetSpec& target) {
+  absl::StatusOr<MachineSpec> spec = SpecOf(target);
+  if (!spec.ok()) return spec.status();
+  InitializeTargets();
+  std::string error;
+  const llvm::Triple triple(spec->triple);
+  const llvm::Target* llvm_target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (llvm_target == nullptr) return absl::InternalError(absl::StrCat("LLVM: ", error));
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // never contracted: ir/loop_op.h
+  return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
+      triple, spec->cpu, spec->features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Less));
+}
+
+// A borrowed TargetMachine.
+class Machine {
+ public:
+  static absl::StatusOr<std::unique_ptr<Machine>> Borrow(const TargetSpec& target) {
+    std::unique_ptr<llvm::TargetMachine> machine = MachinePool::Global().Take(target);
+    if (machine == nullptr) {
+      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeMachine(target);
+      if (!made.ok()) return made.status();
+      machine = *std::move(made);
+    }
+    return std::unique_ptr<Machine>(new Machine(target, std::move(machine)));
+  }
+  ~Machine() { MachinePool::Global().Return(target_, std::move(machine_)); }
+  llvm::TargetMachine& operator*() { return *machine_; }
+  llvm::TargetMachine* operator->() { return machine_.get(); }
+
+ private:
+  Machine(const TargetSpec& target, std::unique_ptr<llvm::TargetMachine> machine)
+      : target_(target), machine_(std::move(machine)) {}
+  TargetSpec target_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+};
+
+absl::Status CheckNoUndefinedSymbols(const std::string& object) {
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> file =
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
+  if (!file) return absl::InternalError(llvm::toString(file.takeError()));
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) return absl::InternalError("malformed object");
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty())
+      return absl::InternalError(
+          absl::StrCat("the generated code calls ", name->str(), ", which is not part of it"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status PrepareModule(const TargetSpec& target, llvm::Module& module) {
+  absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Borrow(target);
+  if (!machine.ok()) return machine.status();
+  module.setTargetTriple((**machine)->getTargetTriple());
+  module.setDataLayout((**machine)->createDataLayout());
+  return absl::OkStatus();
+}
+
+absl::Status OptimizeModule(const TargetSpec& target, llvm::Module& module) {
+  std::string error;
+  llvm::raw_string_ostream stream(error);
+  if (llvm::verifyModule(module, &stream))
+    return absl::InternalError(absl::StrCat("malformed LLVM IR: ", error));
+  absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Borrow(target);
+  if (!machine.ok()) return machine.status();
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager cgscc;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&***machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(cgscc);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, cgscc, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::EarlyCSEPass());
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) passes.run(function, functions);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> EmitCode(const TargetSpec& target, llvm::Module& module) {
+  absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Borrow(target);
+  if (!machine.ok()) return machine.status();
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  const llvm::CodeGenFileType type =
+      target.is_cuda() ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if ((**machine)->addPassesToEmitFile(passes, stream, nullptr, type, /*DisableVerify=*/true))
+    return absl::InternalError("LLVM cannot emit this kind of file");
+  passes.run(module);
+  std::string text(code.begin(), code.end());
+  if (!target.is_cuda()) {
+    if (absl::Status s = CheckNoUndefinedSymbols(text); !s.ok()) return s;
+  }
+  return text;
+}
+
+}  // namespace stax

@@ -1,0 +1,37 @@
+// Loads and stores of tiles.
+#ifndef STAX_COMPILER_CODEGEN_MEMORY_EMITTER_H_
+#define STAX_COMPILER_CODEGEN_MEMORY_EMITTER_H_
+
+#include <memory>
+#include <vector>
+
+#include "compiler/codegen/emit_context.h"
+#include "compiler/codegen/index_emitter.h"
+#include "compiler/codegen/tile_value.h"
+
+namespace stax {
+
+class MemoryEmitter {
+ public:
+  virtual ~MemoryEmitter() = default;
+
+  // buffers[op.buffer] at `index`, in register form (ScalarEmitter). `mask` (i1 slots; empty: all
+  // true) says which elements are there; the others touch no memory and give 0.
+  virtual TileValue Load(const LoopOp& op, const IndexTile& index, const TileValue& mask) = 0;
+
+  // Stores `value`, whose half slots are rounded. Every element is written by one lane only:
+  // of lanes that hold the same elements of an index that depends on `axes`, the first.
+  virtual void Store(const LoopOp& op, const IndexTile& index, const TileValue& value,
+                     const TileValue& mask) = 0;
+
+  // Bytes that one thread has loaded (or asked for) since the last call: the loads that can be in
+  // flight together.
+  virtual double TakeLoadedBytes() { return 0; }
+};
+
+std::unique_ptr<MemoryEmitter> MakeCudaMemoryEmitter(EmitContext& context);
+std::unique_ptr<MemoryEmitter> MakeCpuMemoryEmitter(EmitContext& context);
+
+}  // namespace stax
+
+#endif  // STAX_COMPILER_CODEGEN_MEMORY_EMITTER_H_

@@ -1,0 +1,115 @@
+#include "compiler/codegen/pass_plan.h"
+
+#include <algorithm>
+#include <string>
+
+namespace stax {
+namespace {
+
+// Operands plus the indirect indices that the op's index mentions.
+std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
+  std::vector<std::vector<ValueId>> all(nest.body.size());
+  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
+    const LoopOp& op = nest.body[id];
+    all[id] = op.operands;
+    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex) continue;
+    for (ValueId t = 0; t < id; ++t)
+      if (nest.body[t].code == OpCode::kIndirect && op.index.Mentions(IndirectVar(t)))
+        all[id].push_back(t);
+  }
+  return all;
+}
+
+class Planner {
+ public:
+  explicit Planner(const LoopNest& nest)
+      : nest_(nest), deps_(Dependencies(nest)), inner_(InnerValues(nest)) {
+    depth_.resize(nest.body.size(), 0);
+    for (ValueId id = 0; id < size(); ++id) {
+      for (ValueId v : deps_[id])
+        depth_[id] = std::max(depth_[id], depth_[v] + (IsReduce(v) ? 1 : 0));
+    }
+  }
+
+  PassPlan Plan() const {
+    const std::vector<bool> live = Closure([&](ValueId id) { return IsStore(id); }, /*cut=*/false);
+    // A reduction at depth d, and an inner store at depth d, need pass d.
+    int num_passes = 0;
+    for (ValueId id = 0; id < size(); ++id)
+      if (live[id] && (IsReduce(id) || (IsStore(id) && inner_[id])))
+        num_passes = std::max(num_passes, depth_[id] + 1);
+    PassPlan plan;
+    for (int d = 0; d < num_passes; ++d) plan.passes.push_back(PlanPass(d, live));
+    for (ValueId id = 0; id < size(); ++id)
+      if (live[id] && IsOuter(id) && depth_[id] >= num_passes) plan.after.push_back(id);
+    plan.after = LoadsFirst(plan.after);
+    return plan;
+  }
+
+ private:
+  int size() const { return static_cast<int>(nest_.body.size()); }
+  bool IsReduce(ValueId id) const { return nest_.body[id].code == OpCode::kReduce; }
+  bool IsStore(ValueId id) const { return nest_.body[id].code == OpCode::kStore; }
+  bool IsOuter(ValueId id) const { return !inner_[id] && !IsReduce(id); }
+
+  PassPlan::Pass PlanPass(int d, const std::vector<bool>& live) const {
+    PassPlan::Pass pass;
+    for (ValueId id = 0; id < size(); ++id) {
+      if (!live[id] || depth_[id] != d) continue;
+      if (IsOuter(id)) pass.before.push_back(id);
+      if (IsReduce(id)) pass.reduces.push_back(id);
+    }
+    const std::vector<bool> needed = Closure(
+        [&](ValueId id) {
+          return live[id] && depth_[id] == d && (IsReduce(id) || (IsStore(id) && inner_[id]));
+        },
+        /*cut=*/true);
+    for (ValueId id = 0; id < size(); ++id)
+      if (needed[id] && inner_[id]) pass.inner.push_back(id);
+    pass.before = LoadsFirst(pass.before);
+    pass.inner = LoadsFirst(pass.inner);
+    return pass;
+  }
+
+  // The ops that `root` holds for and all they depend on; with `cut` not through outer values,
+  // which are there already.
+  template <typename Root>
+  std::vector<bool> Closure(const Root& root, bool cut) const {
+    std::vector<bool> needed(nest_.body.size(), false);
+    for (ValueId id = size() - 1; id >= 0; --id) {
+      const bool is_root = root(id);
+      needed[id] = needed[id] || is_root;
+      if (!needed[id] || (cut && !inner_[id] && !is_root)) continue;
+      for (ValueId v : deps_[id]) needed[v] = true;
+    }
+    return needed;
+  }
+
+  // The same ops, each load with what it depends on moved to the front.
+  std::vector<ValueId> LoadsFirst(const std::vector<ValueId>& ids) const {
+    std::vector<bool> wanted(nest_.body.size(), false), done(nest_.body.size(), false);
+    for (ValueId id : ids) wanted[id] = true;
+    std::vector<ValueId> order;
+    auto visit = [&](auto& self, ValueId id) -> void {
+      if (!wanted[id] || done[id]) return;
+      done[id] = true;
+      for (ValueId v : deps_[id]) self(self, v);
+      order.push_back(id);
+    };
+    for (ValueId id : ids)
+      if (nest_.body[id].code == OpCode::kLoad) visit(visit, id);
+    for (ValueId id : ids) visit(visit, id);
+    return order;
+  }
+
+  const LoopNest& nest_;
+  std::vector<std::vector<ValueId>> deps_;
+  std::vector<bool> inner_;
+  std::vector<int> depth_;
+};
+
+}  // namespace
+
+PassPlan MakePassPlan(const LoopNest& nest) { return Planner(nest).Plan(); }
+
+}  // namespace stax
