@@ -12,15 +12,15 @@
 
 namespace stax {
 
-absl::StatusOr<Graph> GraphFromModel(absl::string_view model, absl::string_view format) {
+absl::StatusOr<Graph> GraphFromModel(const std::string& model, const std::string& format) {
   if (format == "onnx") return GraphFromOnnx(model, OnnxOptions());
   if (format == "textproto") return GraphFromTextProto(model);
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown model format '", std::string(format), "'; known are onnx, textproto"));
+      absl::StrCat("unknown model format '", format, "'; known are onnx, textproto"));
 }
 
-absl::StatusOr<Program> CompileModel(absl::string_view model, absl::string_view format,
-                                     absl::string_view target) {
+absl::StatusOr<Program> CompileModel(const std::string& model, const std::string& format,
+                                     const std::string& target) {
   CompileOptions options;
   absl::StatusOr<TargetSpec> spec = ParseTarget(target);
   if (!spec.ok()) return spec.status();
@@ -31,7 +31,7 @@ absl::StatusOr<Program> CompileModel(absl::string_view model, absl::string_view 
 }
 
 absl::StatusOr<Variant> CompileKernelVariant(const Kernel& kernel, const ConfigProto& config,
-                                             absl::string_view target) {
+                                             const std::string& target) {
   absl::StatusOr<TargetSpec> spec = ParseTarget(target);
   if (!spec.ok()) return spec.status();
   absl::StatusOr<KernelSpec> kernel_spec = KernelFromProto(kernel);

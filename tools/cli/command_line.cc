@@ -151,6 +151,7 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
     if (entry == nullptr) return Unknown(word);
     repeated = entry->kind == Kind::kRepeated ? entry : nullptr;
     if (!value.has_value() && entry->kind == Kind::kFlag) value = "true";
+    if (repeated != nullptr && !value.has_value()) continue;  // its values are the next words
     if (!value.has_value() && i + 1 < argc) value = argv[++i];
     if (!value.has_value())
       return absl::InvalidArgumentError(
