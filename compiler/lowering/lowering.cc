@@ -7,6 +7,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/lowering/cumulative_nests.h"
+#include "compiler/lowering/describe_reduction.h"
 #include "compiler/lowering/emitter.h"
 #include "compiler/lowering/materialise.h"
 #include "compiler/lowering/reduction_nests.h"
@@ -139,7 +141,9 @@ class Lowerer {
 
   void AddNests(const GraphOp& op) {
     std::vector<LoopNest> nests;
-    if (IsReduction(graph_, op)) {
+    if (IsReduction(graph_, op) && op.kind == GraphOpKind::kCumulative) {
+      nests = CumulativeNests(op, *storage_[op.result], context_);
+    } else if (IsReduction(graph_, op)) {
       nests = ReductionNests(DescribeReduction(graph_, op, *storage_[op.result]), context_);
     } else {
       nests.push_back(PointwiseNest(op.result));

@@ -6,8 +6,7 @@
 // kept by cost. Reductions with too few outputs are split in two (S9.4). No fusion of nests here:
 // that is schedule's work, which sees nests in their natural dim order, size-1 dims dropped.
 //
-// Running sums and the like (kCumulative) are reductions over all positions with the later ones
-// masked out: right, but quadratic in the axis.
+// Running sums and the like (kCumulative) of n positions take about n^1.5 steps (cumulative_nests.h).
 // Errors: Internal if Verify of a nest fails.
 #ifndef STAX_COMPILER_LOWERING_LOWERING_H_
 #define STAX_COMPILER_LOWERING_LOWERING_H_

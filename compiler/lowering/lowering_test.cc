@@ -344,7 +344,12 @@ INSTANTIATE_TEST_SUITE_P(
         SplitCase{"PrimeMin", {2, 20011}, {1}, ReduceKind::kMin, DType::kI32, 2},
         SplitCase{"PrimeProduct", {1, 20011}, {1}, ReduceKind::kProd, DType::kI64, 2},
         SplitCase{"Half", {40000}, {0}, ReduceKind::kSum, DType::kF16, 3},  // and a cast
-        SplitCase{"PositionsAreNot", {2, 20011}, {1}, ReduceKind::kArgMax, DType::kF32, 1},
+        SplitCase{"Positions", {2, 20011}, {1}, ReduceKind::kArgMax, DType::kF32, 2},
+        SplitCase{"PositionsOfTies", {2, 20011}, {1}, ReduceKind::kArgMin, DType::kI8, 2},
+        SplitCase{"LastPositions", {2, 20000}, {1}, ReduceKind::kArgMaxLast, DType::kI8, 2},
+        SplitCase{"LastPositionsUnderAMask", {2, 20011}, {1}, ReduceKind::kArgMinLast, DType::kI8, 1},
+        SplitCase{"PositionsOverThreeDims", {7, 3, 3, 8192}, {0, 1, 3}, ReduceKind::kArgMax, DType::kI8, 2},
+        SplitCase{"PositionsDownColumns", {3001, 100}, {0}, ReduceKind::kArgMin, DType::kI8, 2},
         SplitCase{"Columns", {3000, 100}, {0}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"PrimeColumns", {3001, 100}, {0}, ReduceKind::kMax, DType::kF32, 2},
         SplitCase{"FewColumns", {100003, 3}, {0}, ReduceKind::kSum, DType::kF32, 2},
@@ -353,6 +358,7 @@ INSTANTIATE_TEST_SUITE_P(
         SplitCase{"BatchStatistics", {8, 5, 60, 60}, {0, 2, 3}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"Symbolic", {3, kN}, {1}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"SymbolicMin", {3, kN}, {1}, ReduceKind::kMin, DType::kF32, 2},
+        SplitCase{"SymbolicPositions", {3, kN}, {1}, ReduceKind::kArgMax, DType::kI8, 2},
         SplitCase{"SymbolicColumns", {kN, 30}, {0}, ReduceKind::kMax, DType::kI32, 2}),
     [](const auto& info) { return info.param.name; });
 
@@ -365,6 +371,24 @@ TEST(LoweringTest, CumulativeOfEveryKind) {
         b.Output("y", b.Cumulative(kind, x, 1, exclusive, reverse));
         b.Output("z", b.Cumulative(kind, b.Slice(x, 1, 0, 1, 1), 1, exclusive, reverse));
         ExpectRight(Lower(b));
+      }
+    }
+  }
+}
+
+TEST(LoweringTest, LongCumulativesAreCutIntoBlocks) {
+  for (const IndexExpr& n : {IndexExpr(1003), kN}) {
+    for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMin}) {
+      for (const bool exclusive : {false, true}) {
+        for (const bool reverse : {false, true}) {
+          GraphBuilder b("cumulative");
+          b.Symbol({"n", 2, 100000, 900});
+          const Tensor x = b.Input("x", DType::kI32, {2, n, 3});
+          b.Output("y", b.Cumulative(kind, x, 1, exclusive, reverse));
+          const Lowered l = Lower(b);
+          EXPECT_EQ(l.program.nests.size(), 3);
+          ExpectRight(l, {{"n", 777}});
+        }
       }
     }
   }

@@ -11,12 +11,10 @@
 #include "compiler/lowering/access_pattern.h"
 #include "compiler/lowering/einsum.h"
 #include "compiler/lowering/emitter.h"
+#include "compiler/lowering/op_weight.h"
 
 namespace stax {
 namespace {
-
-// Weights of ops in units of an addition, roughly the ratio of their throughputs on a GPU.
-constexpr int kCheap = 1, kDivision = 4, kTranscendental = 10;
 
 // Limits of what is inlined into readers, by how often a reader computes it again. A value read
 // once is limited by the size of a body only: beyond it compile time and register pressure grow,
@@ -30,25 +28,6 @@ constexpr Limit kReadTwice = {8, 4};      // by several readers: nothing transce
 constexpr Limit kBroadcast = {32, 4};     // along a dim; usually invariant in the reader's tile
 constexpr Limit kBranch = {32, 4};        // of a concat: computed at every point, used at some
 constexpr Limit kReused = {3, 1};         // by a contraction or a gather: many times
-
-int Weight(OpCode code) {
-  switch (code) {
-    case OpCode::kDiv:
-    case OpCode::kMod:
-    case OpCode::kFmod:
-    case OpCode::kSqrt:
-    case OpCode::kRsqrt:
-      return kDivision;
-    case OpCode::kPow:
-    case OpCode::kAtan2:
-      return kTranscendental;
-    default:
-      return ClassOf(code) == OpClass::kFloat && OpArity(code) == 1 &&
-                     (code < OpCode::kCeil || code > OpCode::kTrunc)
-                 ? kTranscendental
-                 : kCheap;
-  }
-}
 
 // One op or load of an inlined expression. The key tells the same tensor seen through different
 // views apart.
@@ -198,7 +177,7 @@ class Chooser {
 
   Expression ExpressionOf(const GraphOp& op) {
     if (stored_[op.result] || op.kind == GraphOpKind::kInput) return LoadOf(op.result);
-    int weight = kCheap;
+    int weight = kCheapWeight;
     Expression e;
     switch (op.kind) {
       case GraphOpKind::kConstant:
@@ -208,7 +187,7 @@ class Chooser {
         weight = 2 * static_cast<int>(op.values.size());
         break;
       case GraphOpKind::kElementwise:
-        weight = Weight(op.code);
+        weight = OpWeight(op.code);
         break;
       case GraphOpKind::kReshape:
       case GraphOpKind::kTranspose:

@@ -2,180 +2,196 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "compiler/lowering/einsum.h"
 #include "compiler/lowering/split_reduction.h"
 
 namespace stax {
 namespace {
 
-// The dims that are not reduced, and the part of `index` that belongs to them.
-Dims KeptDims(const Reduction& reduction) {
-  Dims kept;
-  for (size_t d = 0; d < reduction.dims.size(); ++d)
-    if (!reduction.reduced[d]) kept.push_back(reduction.dims[d]);
-  return kept;
+// Those of `all` whose dim is reduced, or is not.
+template <typename T>
+std::vector<T> Select(const std::vector<T>& all, const std::vector<bool>& reduced, bool wanted) {
+  std::vector<T> chosen;
+  for (size_t d = 0; d < all.size(); ++d)
+    if (reduced[d] == wanted) chosen.push_back(all[d]);
+  return chosen;
 }
 
-Index KeptIndex(const Reduction& reduction, const Index& index) {
-  Index kept;
-  for (size_t d = 0; d < index.size(); ++d)
-    if (!reduction.reduced[d]) kept.push_back(index[d]);
-  return kept;
+// A nest under construction, over all points of `dims`.
+struct NestBuild {
+  NestBuild(const Dims& nest_dims, const std::vector<bool>& nest_reduced,
+            const NestContext& context)
+      : dims(nest_dims), reduced(nest_reduced) {
+    nest.symbols = context.graph.symbols;
+    index = AddDims(dims, reduced, &nest);
+    emitter.emplace(context.graph, context.defs, context.storage, &nest);
+  }
+
+  // Stores `value` at the loop dims' index.
+  void Store(const StoredTensor& at, DType type, ValueId value) {
+    emitter->Store(at, type, Select(dims, reduced, false), Select(index, reduced, false), value);
+  }
+
+  Dims dims;
+  std::vector<bool> reduced;
+  LoopNest nest;
+  Index index;
+  std::optional<Emitter> emitter;  // holds a pointer to `nest`, so this is neither copied nor moved
+};
+
+// Stores the reduced value as the reduction's result.
+void Finish(const Reduction& reduction, ValueId value, NestBuild* build) {
+  if (reduction.finish)
+    value = reduction.finish(*build->emitter, Select(build->index, build->reduced, false), value);
+  build->Store(reduction.result, reduction.result_type,
+               build->emitter->body().Cast(value, reduction.result_type));
 }
 
 LoopNest WholeNest(const Reduction& reduction, const NestContext& context) {
-  LoopNest nest;
-  nest.symbols = context.graph.symbols;
-  const Index index = AddDims(reduction.dims, reduction.reduced, &nest);
-  Emitter emitter(context.graph, context.defs, context.storage, &nest);
-  const ValueId element = reduction.element(emitter, index);
-  ValueId value = emitter.body().Reduce(reduction.kind, element);
-  value = emitter.body().Cast(value, reduction.result_type);
-  emitter.Store(reduction.result, reduction.result_type, KeptDims(reduction),
-                KeptIndex(reduction, index), value);
-  return nest;
+  NestBuild build(reduction.dims, reduction.reduced, context);
+  const ValueId element = reduction.element(*build.emitter, build.index);
+  Finish(reduction, build.emitter->body().Reduce(reduction.kind, element), &build);
+  return std::move(build.nest);
 }
 
-// The reduction over the pieces' results. `whole` and `cut` are positions in reduction.dims.
-Reduction SecondStage(const Reduction& reduction, const std::vector<int>& whole, int cut,
-                      int64_t pieces) {
-  Reduction second = reduction;
-  second.dims.clear();
-  second.reduced.clear();
-  second.contraction = false;
-  for (int d = 0; d < static_cast<int>(reduction.dims.size()); ++d) {
-    const bool is_whole = std::find(whole.begin(), whole.end(), d) != whole.end();
-    if (reduction.reduced[d] && !is_whole && d != cut) continue;
-    second.dims.push_back(d == cut ? IndexExpr(pieces) : reduction.dims[d]);
-    second.reduced.push_back(reduction.reduced[d]);
-  }
-  return second;
-}
-
-// Dims of the first nest: `whole` ones are loops, `cut` is a loop over pieces and a reduction
-// within the piece.
-LoopNest FirstStage(const Reduction& reduction, const SplitPlan& plan,
-                    const std::vector<int>& whole, int cut, const StoredTensor& partial,
-                    const NestContext& context) {
-  Dims dims;
-  std::vector<bool> reduced;
-  for (int d = 0; d < static_cast<int>(reduction.dims.size()); ++d) {
-    const bool is_whole = std::find(whole.begin(), whole.end(), d) != whole.end();
-    if (d == cut) {
-      dims.push_back(plan.pieces);
-      reduced.push_back(false);
+// A reduction in two: the first nest reduces within pieces, whose results `second` reduces. The
+// plan's dims are positions in the reduction's dims here, -1 for no cut.
+class SplitReduction {
+ public:
+  SplitReduction(const Reduction& reduction, const SplitPlan& plan, const NestContext& context)
+      : reduction_(reduction), plan_(plan), context_(context) {
+    std::vector<int> positions;  // of the nest's dims, which leave out the literal 1
+    for (int d = 0; d < static_cast<int>(reduction.dims.size()); ++d)
+      if (reduction.dims[d] != IndexExpr(1)) positions.push_back(d);
+    for (int d : plan.whole) whole_.push_back(positions[d]);
+    if (plan.cut.has_value()) cut_ = positions[*plan.cut];
+    for (int d = 0; d < static_cast<int>(reduction.dims.size()); ++d) {
+      if (reduction.reduced[d] && !IsWhole(d) && d != cut_) continue;
+      partial_dims_.push_back(d == cut_ ? IndexExpr(plan.pieces) : reduction.dims[d]);
+      partial_reduced_.push_back(reduction.reduced[d]);
     }
-    dims.push_back(d == cut ? plan.chunk : reduction.dims[d]);
-    reduced.push_back(reduction.reduced[d] && !is_whole);
   }
-  LoopNest nest;
-  nest.symbols = context.graph.symbols;
-  const Index at = AddDims(dims, reduced, &nest);
-  Emitter emitter(context.graph, context.defs, context.storage, &nest);
-  BodyBuilder& body = emitter.body();
-  Index index = at, stored_at;
-  Dims stored_dims;
-  ValueId mask = body.Const(Scalar::Int(DType::kBool, 1));
-  if (cut >= 0) {
-    const IndexExpr position = at[cut] * plan.chunk + at[cut + 1];
-    mask = body.InBounds(position, 0, reduction.dims[cut]);
-    index.erase(index.begin() + cut);
-    index[cut] = position;
+
+  // Positions (arg-reductions) stay right if elements that a mask adds are never chosen: among
+  // equals the first one is, and they come last.
+  bool KeepsPositions() const {
+    const bool last =
+        reduction_.kind == ReduceKind::kArgMaxLast || reduction_.kind == ReduceKind::kArgMinLast;
+    return !last || cut_ < 0 || plan_.pieces * plan_.chunk == reduction_.dims[cut_];
   }
-  for (size_t d = 0; d < dims.size(); ++d) {
-    if (reduced[d]) continue;
-    stored_at.push_back(at[d]);
-    stored_dims.push_back(dims[d]);
+
+  std::vector<LoopNest> Run() {
+    partial_ = context_.new_temporary(reduction_.accumulator, partial_dims_);
+    if (IsArgReduce(reduction_.kind)) {
+      partial_positions_ = context_.new_temporary(DType::kI64, partial_dims_);
+      std::vector<LoopNest> nests;
+      nests.push_back(FirstNest());
+      nests.push_back(ChoosePosition());
+      return nests;
+    }
+    Reduction second = reduction_;
+    second.dims = partial_dims_;
+    second.reduced = partial_reduced_;
+    second.contraction = false;
+    second.element = [this](Emitter& e, const Index& index) { return LoadPartial(e, index); };
+    std::vector<LoopNest> nests;
+    nests.push_back(FirstNest());
+    for (LoopNest& n : ReductionNests(second, context_)) nests.push_back(std::move(n));
+    return nests;
   }
-  const ValueId identity = body.Const(ReduceIdentity(reduction.kind, reduction.accumulator));
-  const ValueId element =
-      emitter.Masked(mask, [&] { return reduction.element(emitter, index); }, identity);
-  emitter.Store(partial, reduction.accumulator, stored_dims, stored_at,
-                body.Reduce(reduction.kind, element));
-  return nest;
-}
 
-// Positions in reduction.dims of the nest's dims, which leave out those of the literal 1.
-std::vector<int> PositionsInReduction(const Reduction& reduction) {
-  std::vector<int> positions;
-  for (int d = 0; d < static_cast<int>(reduction.dims.size()); ++d)
-    if (reduction.dims[d] != IndexExpr(1)) positions.push_back(d);
-  return positions;
-}
+ private:
+  bool IsWhole(int d) const {
+    return std::find(whole_.begin(), whole_.end(), d) != whole_.end();
+  }
 
-Reduction DescribeContraction(const Graph& graph, const GraphOp& op) {
-  const auto einsum = std::make_shared<const Contraction>(DescribeEinsum(graph, op));
-  Reduction reduction;
-  reduction.contraction = true;
-  reduction.accumulator = AccumulatorType(graph.tensors[op.result].dtype);
-  reduction.dims = einsum->result_dims;
-  reduction.dims.insert(reduction.dims.end(), einsum->summed_dims.begin(),
-                        einsum->summed_dims.end());
-  reduction.reduced.assign(reduction.dims.size(), true);
-  std::fill_n(reduction.reduced.begin(), einsum->result_dims.size(), false);
-  reduction.element = [&op, einsum](Emitter& emitter, const Index& index) {
-    std::map<char, IndexExpr> at;
-    const std::string labels = einsum->equation.result + einsum->summed;
-    for (size_t d = 0; d < labels.size(); ++d) at[labels[d]] = index[d];
-    return emitter.EmitProduct(op, *einsum, at);
-  };
-  return reduction;
-}
+  ValueId LoadPartial(Emitter& emitter, const Index& index) const {
+    return emitter.Load(partial_, reduction_.accumulator, partial_dims_, index);
+  }
 
-// A running sum is a sum over all positions with those after the element masked out: right for any
-// size, but quadratic in the length of the axis.
-Reduction DescribeCumulative(const Graph& graph, const GraphOp& op) {
-  Reduction reduction;
-  reduction.kind = op.reduce;
-  reduction.accumulator = graph.tensors[op.result].dtype;
-  reduction.dims = graph.tensors[op.result].dims;
-  reduction.reduced.assign(reduction.dims.size() + 1, false);
-  reduction.reduced[op.axis + 1] = true;
-  reduction.dims.insert(reduction.dims.begin() + op.axis + 1, reduction.dims[op.axis]);
-  reduction.element = [&op, dtype = reduction.accumulator](Emitter& emitter, Index index) {
-    BodyBuilder& body = emitter.body();
-    const ValueId at = body.Index(index[op.axis], DType::kI64);
-    const ValueId from = body.Index(index[op.axis + 1], DType::kI64);
-    index.erase(index.begin() + op.axis);
-    const OpCode before = op.exclusive ? OpCode::kLt : OpCode::kLe;
-    const OpCode after = op.exclusive ? OpCode::kGt : OpCode::kGe;
-    const ValueId mask = body.Op(op.reverse ? after : before, {from, at});
-    return emitter.Masked(mask, [&] { return emitter.Emit(op.operands[0], index); },
-                          body.Const(ReduceIdentity(op.reduce, dtype)));
-  };
-  return reduction;
-}
+  // Whole dims are loops; the cut one is a loop over pieces and a reduction within the piece.
+  LoopNest FirstNest() const {
+    Dims dims;
+    std::vector<bool> reduced;
+    for (int d = 0; d < static_cast<int>(reduction_.dims.size()); ++d) {
+      if (d == cut_) {
+        dims.push_back(plan_.pieces);
+        reduced.push_back(false);
+      }
+      dims.push_back(d == cut_ ? plan_.chunk : reduction_.dims[d]);
+      reduced.push_back(reduction_.reduced[d] && !IsWhole(d));
+    }
+    NestBuild build(dims, reduced, context_);
+    BodyBuilder& body = build.emitter->body();
+    Index index = build.index;  // into the reduction's dims
+    ValueId mask = body.Const(Scalar::Int(DType::kBool, 1));
+    if (cut_ >= 0) {
+      const IndexExpr at = index[cut_] * plan_.chunk + index[cut_ + 1];
+      mask = body.InBounds(at, 0, reduction_.dims[cut_]);
+      index.erase(index.begin() + cut_);
+      index[cut_] = at;
+    }
+    const ValueId identity = body.Const(ReduceIdentity(reduction_.kind, reduction_.accumulator));
+    const ValueId element = build.emitter->Masked(
+        mask, [&] { return reduction_.element(*build.emitter, index); }, identity);
+    StorePartial(element, index, &build);
+    return std::move(build.nest);
+  }
 
-Reduction DescribePlain(const Graph& graph, const GraphOp& op) {
-  const GraphTensor& x = graph.tensors[op.operands[0]];
-  Reduction reduction;
-  reduction.kind = op.reduce;
-  const bool sums = op.reduce == ReduceKind::kSum || op.reduce == ReduceKind::kProd;
-  const DType type = sums ? AccumulatorType(x.dtype) : x.dtype;
-  reduction.accumulator = type;
-  reduction.dims = x.dims;
-  reduction.reduced.assign(x.dims.size(), false);
-  for (int axis : op.axes) reduction.reduced[axis] = true;
-  reduction.element = [&op, type](Emitter& emitter, const Index& index) {
-    return emitter.body().Cast(emitter.Emit(op.operands[0], index), type);
-  };
-  return reduction;
-}
+  void StorePartial(ValueId element, Index index, NestBuild* build) const {
+    BodyBuilder& body = build->emitter->body();
+    if (!IsArgReduce(reduction_.kind)) {
+      build->Store(partial_, reduction_.accumulator, body.Reduce(reduction_.kind, element));
+      return;
+    }
+    const bool max =
+        reduction_.kind == ReduceKind::kArgMax || reduction_.kind == ReduceKind::kArgMaxLast;
+    build->Store(partial_, reduction_.accumulator,
+                 body.Reduce(max ? ReduceKind::kMax : ReduceKind::kMin, element));
+    // Position of the piece's first element, plus the position in the piece.
+    std::map<std::string, IndexExpr> first;
+    for (const LoopDim& d : build->nest.dims)
+      if (d.reduce) first[d.name] = 0;
+    for (IndexExpr& e : index) e = e.Substitute(first);
+    const IndexExpr start = FlatIndex(Select(index, reduction_.reduced, true),
+                                      Select(reduction_.dims, reduction_.reduced, true));
+    const ValueId position =
+        body.Op(OpCode::kAdd, {body.Index(build->emitter->Simple(start), DType::kI64),
+                               body.Reduce(reduction_.kind, element)});
+    build->Store(partial_positions_, DType::kI64, position);
+  }
+
+  // The piece with the extreme value, and the position that was found there.
+  LoopNest ChoosePosition() const {
+    NestBuild build(partial_dims_, partial_reduced_, context_);
+    BodyBuilder& body = build.emitter->body();
+    const ValueId piece =
+        body.Reduce(reduction_.kind, LoadPartial(*build.emitter, build.index));
+    const Dims pieces = Select(partial_dims_, partial_reduced_, true);
+    const IndexExpr at = body.Indirect(piece, Product(pieces));
+    const Index in_pieces = ReshapeIndex(pieces, {Product(pieces)}, {at}, build.nest.Ranges());
+    Index index = build.index;
+    for (size_t d = 0, k = 0; d < index.size(); ++d)
+      if (partial_reduced_[d]) index[d] = in_pieces[k++];
+    Finish(reduction_,
+           build.emitter->Load(partial_positions_, DType::kI64, partial_dims_, index), &build);
+    return std::move(build.nest);
+  }
+
+  const Reduction& reduction_;
+  const SplitPlan& plan_;
+  const NestContext& context_;
+  std::vector<int> whole_;
+  int cut_ = -1;
+  Dims partial_dims_;
+  std::vector<bool> partial_reduced_;
+  StoredTensor partial_, partial_positions_;
+};
 
 }  // namespace
-
-Reduction DescribeReduction(const Graph& graph, const GraphOp& op, const StoredTensor& result) {
-  Reduction reduction = op.kind == GraphOpKind::kEinsum       ? DescribeContraction(graph, op)
-                        : op.kind == GraphOpKind::kCumulative ? DescribeCumulative(graph, op)
-                                                              : DescribePlain(graph, op);
-  reduction.result = result;
-  reduction.result_type = graph.tensors[op.result].dtype;
-  return reduction;
-}
 
 Index AddDims(const Dims& dims, const std::vector<bool>& reduced, LoopNest* nest) {
   int loops = static_cast<int>(nest->LoopDims().size());
@@ -195,25 +211,13 @@ Index AddDims(const Dims& dims, const std::vector<bool>& reduced, LoopNest* nest
 }
 
 std::vector<LoopNest> ReductionNests(const Reduction& reduction, const NestContext& context) {
-  LoopNest nest = WholeNest(reduction, context);
-  // Positions of arg-reductions are those of the whole row.
-  if (IsArgReduce(reduction.kind)) return {std::move(nest)};
-  const std::optional<SplitPlan> plan = ChooseSplit(nest, reduction.contraction, context.target);
-  if (!plan.has_value()) return {std::move(nest)};
-
-  const std::vector<int> positions = PositionsInReduction(reduction);
-  std::vector<int> whole;
-  for (int d : plan->whole) whole.push_back(positions[d]);
-  const int cut = plan->cut.has_value() ? positions[*plan->cut] : -1;
-  Reduction second = SecondStage(reduction, whole, cut, plan->pieces);
-  const StoredTensor partial = context.new_temporary(reduction.accumulator, second.dims);
-  const DType type = reduction.accumulator;
-  second.element = [partial, type, dims = second.dims](Emitter& emitter, const Index& index) {
-    return emitter.Load(partial, type, dims, index);
-  };
-  std::vector<LoopNest> nests = {FirstStage(reduction, *plan, whole, cut, partial, context)};
-  for (LoopNest& n : ReductionNests(second, context)) nests.push_back(std::move(n));
-  return nests;
+  std::vector<LoopNest> nests;
+  nests.push_back(WholeNest(reduction, context));
+  const std::optional<SplitPlan> plan =
+      ChooseSplit(nests[0], reduction.contraction, context.target);
+  if (!plan.has_value()) return nests;
+  SplitReduction split(reduction, *plan, context);
+  return split.KeepsPositions() ? split.Run() : nests;
 }
 
 }  // namespace stax

@@ -6,28 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "compiler/lowering/describe_reduction.h"
 #include "compiler/lowering/emitter.h"
 #include "compiler/target.h"
 #include "ir/graph.h"
 #include "ir/loop_nest.h"
 
 namespace stax {
-
-// What is reduced: `element` at an index over `dims`, of type `accumulator`, over the dims flagged.
-struct Reduction {
-  Dims dims;
-  std::vector<bool> reduced;
-  std::function<ValueId(Emitter&, const Index&)> element;
-  ReduceKind kind = ReduceKind::kSum;
-  DType accumulator = DType::kF32;
-  bool contraction = false;
-  // Where the result goes: the dims not reduced, row-major, as `result_type`.
-  StoredTensor result;
-  DType result_type = DType::kF32;
-};
-
-// The reduction that a graph op stands for; IsReduction(op) holds.
-Reduction DescribeReduction(const Graph& graph, const GraphOp& op, const StoredTensor& result);
 
 struct NestContext {
   const Graph& graph;

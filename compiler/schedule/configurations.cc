@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "compiler/lowering/access_pattern.h"
+#include "compiler/lowering/op_weight.h"
 #include "compiler/schedule/choose_form.h"
 
 namespace stax {
@@ -20,6 +21,9 @@ constexpr int kMaxWarps = 32;  // 1024 threads a block
 constexpr int64_t kMaxCudaSlots = 64;
 constexpr int64_t kMaxCpuSlots = 32;
 constexpr size_t kMaxCandidates = 6;
+// Candidates hold the weight of the body times the slots to this: what a kernel of a long body gains
+// from more slots is little, and its code is unrolled over them.
+constexpr int64_t kUnrolledWeight = 4096;
 
 int64_t PowerOfTwoAtMost(int64_t n) {
   const int64_t power = PowerOfTwoAtLeast(n);
@@ -36,6 +40,7 @@ struct Shape {
   bool x_loads = false;       // some load is contiguous along x
   int64_t vector = 4;         // elements of the main streams in 16 bytes
   int64_t multiprocessors = 1, lanes = 1;
+  int64_t body_weight = 1;
 };
 
 int64_t AxisSize(const LoopNest& nest, const TileAxis& axis) {
@@ -85,6 +90,7 @@ Shape DescribeShape(const LoopNest& nest, const TileChoice& tile, const TargetSp
   shape.vector = VectorElements(accesses);
   shape.multiprocessors = target.multiprocessors;
   shape.lanes = target.is_cuda() ? kWarpLanes : target.lanes;
+  shape.body_weight = std::max(1, BodyWeight(nest));
   return shape;
 }
 
@@ -98,6 +104,7 @@ class Proposals {
     max_slots_ = std::max(cuda_ ? kMaxCudaSlots : kMaxCpuSlots,
                           cuda_ ? r_block_ / (kWarpLanes * kMaxWarps) : r_block_ / shape.lanes);
     if (!cuda_ && form == KernelForm::kPersistent) max_slots_ = std::max<int64_t>(max_slots_, 64);
+    preferred_slots_ = std::clamp<int64_t>(kUnrolledWeight / shape.body_weight, 1, max_slots_);
     max_x_ = Limit(shape.x_upper, form == KernelForm::kPointwise && !shape.has_y ? 8192 : 1024);
     max_y_ = shape.has_y ? Limit(shape.y_upper, 256) : 1;
     max_r_ = r_block_ > 0 ? r_block_ : shape.has_r ? Limit(shape.r_upper, 32768) : 1;
@@ -112,9 +119,12 @@ class Proposals {
     while (y * x * r < shape_.lanes) Grow(&y, &x, &r);
     if (cuda_) {
       while (warps > 1 && warps * kWarpLanes > y * x * r) warps /= 2;
-      while (y * x * r > max_slots_ * kWarpLanes * warps && warps < kMaxWarps) warps *= 2;
+      while (y * x * r > preferred_slots_ * kWarpLanes * warps && warps < kMaxWarps) warps *= 2;
     }
-    while (y * x * r > max_slots_ * shape_.lanes * warps) Shrink(&y, &x, &r);
+    // A persistent row can't be cut, whatever the body.
+    const int64_t least = std::max<int64_t>(r_block_, shape_.lanes);
+    while (y * x * r > preferred_slots_ * shape_.lanes * warps && y * x * r > least)
+      Shrink(&y, &x, &r);
     Config config = {{"XBLOCK", x}};
     if (shape_.has_y) config["YBLOCK"] = y;
     if (shape_.has_r) config["RBLOCK"] = r;
@@ -170,7 +180,8 @@ class Proposals {
 
   const Shape& shape_;
   const bool cuda_;
-  int64_t r_block_, max_slots_, max_x_, max_y_, max_r_;  // r_block_ 0: free
+  int64_t r_block_;  // 0: free
+  int64_t max_slots_, preferred_slots_, max_x_, max_y_, max_r_;
   std::vector<Config> result_;
 };
 
