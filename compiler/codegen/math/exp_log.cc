@@ -6,6 +6,7 @@
 // FreeBSD's e_log.c (Sun Microsystems, 1993), which rounds only once at the size of f.
 #include "compiler/codegen/math/exp_log.h"
 
+#include <functional>
 #include <limits>
 
 #include "compiler/codegen/math/coefficients.h"
@@ -81,18 +82,30 @@ Real ApproximateExp2(const Real& x) {
   return {x.context(), result};
 }
 
-// 2^k exp(x) with ex2.approx, as CUDA's expf: j = floor(x log2(e)) clamped to [-126, 126] by the
-// saturating Fma, left biased in the low bits of t; what the clamp cut off stays in the
-// instruction's operand and makes the product subnormal, zero or infinite.
-Real NvptxScaledExp(const Real& x, int k) {
-  const Split log2e = Log2e(x);
+// 2^(j + f) = 2^j ex2.approx(f) as in CUDA's expf: j = floor(scale x) clamped to [-126, 126] by the
+// saturating Fma, left biased in the low bits of t. f = remainder(j); what the clamp cut off stays
+// in f and makes the product subnormal, zero or infinite. f is not negative since there, just below
+// 1, the instruction is off by up to 2.06 ulp (else 1.40; exhaustive, H200, 2026-11-30).
+Real NvptxExp2(const Real& x, double scale, const std::function<Real(const Real&)>& remainder) {
   const Real unit = CallLanewise(llvm::Intrinsic::nvvm_fma_rn_sat_f,
-                                 {x, x.Constant(kLog2e / 252), x.Constant(0.5)});
+                                 {x, x.Constant(scale / 252), x.Constant(0.5)});
   const Real t = CallLanewise(llvm::Intrinsic::nvvm_fma_rm_f,
                               {unit, x.Constant(252), x.Constant(0x1.8p23 + 1)});
-  const Real j = t - (0x1.8p23 + 127 + k);
-  const Real r = Fma(x, log2e.low, Fma(x, log2e.high, -j));
-  return ApproximateExp2(r) * FromBits(ToBits(t) << 23, x);
+  const Real j = t - (0x1.8p23 + 127);
+  return ApproximateExp2(remainder(j)) * FromBits(ToBits(t) << 23, x);
+}
+
+// exp(x) for x <= 0 and f32 on the NVIDIA targets, within 0.9 ulp: on the FMA pipe, since
+// ex2.approx leaves no room for further roundings.
+Real NvptxAccurateExp(const Real& x) {
+  const Real c = Maximum(x, -105);
+  // The low bits of t hold n + 24, biased: n can be -151.
+  constexpr double kRounding = 0x1.8p23 + 127 + 24;
+  const Real t = Fma(c, kLog2e, kRounding);
+  const Real n = t - kRounding;
+  const Split ln2 = Ln2(x);
+  const Real r = Fma(n, -ln2.low, Fma(n, -ln2.high, c));
+  return ExpOfReduced(r) * FromBits(ToBits(t) << 23, x) * 0x1p-24;
 }
 
 // e ln2 + log(1 + f) for |f| up to 1/2, f64.
@@ -118,12 +131,17 @@ Real WithLogLimits(const Real& result, const Real& argument, const Real& x) {
 }  // namespace
 
 Real ScaledExp(const Real& x, int k) {
-  if (x.approximate_f32()) return NvptxScaledExp(x, k);
   const ExpReduction e = ReduceExp(ClampForExp(x));
   return ScaleByPowerOfTwo(ExpOfReduced(e.r), e.n + k);
 }
 
-Real Exp(const Real& x) { return ScaledExp(x, 0); }
+Real Exp(const Real& x) {
+  if (!x.approximate_f32()) return ScaledExp(x, 0);
+  return NvptxExp2(x, kLog2e, [&x](const Real& j) {
+    const Split log2e = Log2e(x);
+    return Fma(x, log2e.low, Fma(x, log2e.high, -j));
+  });
+}
 
 Real ExpOfSum(const Real& x, const Real& low) {
   const ExpReduction e = ReduceExp(ClampForExp(x));
@@ -144,10 +162,7 @@ Real BoundedExp2(const Real& x) {
 
 Real Exp2(const Real& x) {
   if (x.approximate_f32()) {
-    // Subnormal results: 2^x = (2^(x/2))^2.
-    const Mask small = x < -126;
-    const Real y = ApproximateExp2(Select(small, 0.5 * x, x));
-    return Select(small, y * y, y);
+    return NvptxExp2(x, 1, [&x](const Real& j) { return x - j; });
   }
   const Real c = x.f64() ? AtLeast(AtMost(x, 1025), -1077) : AtLeast(AtMost(x, 129), -151);
   const Real t = c + x.rounding_constant();
@@ -216,9 +231,8 @@ Real Log1p(const Real& x) {
 // With e = exp(-|x|) and w = e / (1 + e): 1 - w, and e - e w for negative x, so that tiny results
 // keep their accuracy.
 Real Sigmoid(const Real& x) {
-  const Real e = ScaledExp(-Abs(x), 0);
-  const Real d = 1 + e;
-  const Real w = x.approximate_f32() ? e * ApproximateReciprocal(d) : BenignQuotient(e, d);
+  const Real e = x.approximate_f32() ? NvptxAccurateExp(-Abs(x)) : ScaledExp(-Abs(x), 0);
+  const Real w = BenignQuotient(e, 1 + e);
   const Real n = Select(x < 0.0, e, 1.0);
   return Fma(-n, w, n);
 }
@@ -227,13 +241,13 @@ Real Rsqrt(const Real& x) {
   if (!x.context()->nvptx) return 1 / Sqrt(x);
   if (!x.f64()) return CallLanewise(llvm::Intrinsic::nvvm_rsqrt_approx_f, {x});
   // rsqrt.approx.ftz.f64 is good to about 2^-20: a third-order step makes it 2^-59. Subnormals are
-  // scaled; for 0, infinity, negatives and NaN the instruction's result stands.
+  // scaled; for 0 and infinity the instruction's result stands.
   const Mask small = x < 0x1p-1000;
   const Real scaled = Select(small, x * 0x1p54, x);
   const Real y = CallLanewise(llvm::Intrinsic::nvvm_rsqrt_approx_ftz_d, {scaled});
   const Real e = Fma(-(scaled * y), y, 1);
   const Real better = Fma(y * e, Fma(e, 0.375, 0.5), y);
-  const Real r = Select(IsUnordered(better, better), y, better);
+  const Real r = Select((scaled == 0.0) | (scaled == kInfinity), y, better);
   return Select(small, r * 0x1p27, r);
 }
 

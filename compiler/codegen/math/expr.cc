@@ -127,6 +127,11 @@ Real Select(const Mask& c, const Real& a, RealArg b) {
 Real AtMost(const Real& a, double limit) { return Select(a > limit, limit, a); }
 Real AtLeast(const Real& a, double limit) { return Select(a < limit, limit, a); }
 
+Real Maximum(const Real& a, double limit) {
+  return {a.context(), a.builder().CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a.value(),
+                                                         a.Constant(limit).value())};
+}
+
 Real Polynomial(const Real& x, llvm::ArrayRef<double> c) {
   Real r = x.Constant(c.back());
   for (double next : llvm::reverse(c.drop_back())) r = Fma(r, x, next);
