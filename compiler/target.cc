@@ -53,9 +53,9 @@ absl::StatusOr<TargetSpec> ParseTarget(std::string_view text) {
   if (text == "cpu") return HostCpu();
   if (text == "cpu:x86-64-v3") return Cpu("x86-64-v3");
   if (text == "cpu:x86-64-v4") return Cpu("x86-64-v4");
-  return absl::InvalidArgumentError(absl::StrCat(
-      "target '", absl::string_view(text.data(), text.size()), "' is not known; ",
-      absl::string_view(kKnown.data(), kKnown.size())));
+  return absl::InvalidArgumentError(
+      absl::StrCat("target '", absl::string_view(text.data(), text.size()), "' is not known; ",
+                   absl::string_view(kKnown.data(), kKnown.size())));
 }
 
 }  // namespace stax

@@ -19,8 +19,8 @@ struct TargetSpec {
   std::string ToString() const;  // "cuda:sm_90a"
 
   // Used by heuristics only (correctness never depends on them).
-  int multiprocessors = 16;     // SMs of the chip (H100/H200: 132, A100: 108); cpu: assumed cores
-  int lanes = 8;                // cuda: 32; cpu: f32 elements of a vector register, 8 or 16
+  int multiprocessors = 16;  // SMs of the chip (H100/H200: 132, A100: 108); cpu: assumed cores
+  int lanes = 8;             // cuda: 32; cpu: f32 elements of a vector register, 8 or 16
 };
 
 // "cuda" (= cuda:sm_90a), "cuda:sm_80", "cuda:sm_90a", "cpu" (the host's best), "cpu:x86-64-v3",

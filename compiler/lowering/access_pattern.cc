@@ -39,8 +39,7 @@ int64_t AtHint(const IndexExpr& size, const std::vector<SizeSymbol>& symbols) {
 
 std::vector<std::vector<int>> DependentDims(const LoopNest& nest) {
   std::map<std::string, std::set<int>> dims_of_var;
-  for (int d = 0; d < static_cast<int>(nest.dims.size()); ++d)
-    dims_of_var[nest.dims[d].name] = {d};
+  for (int d = 0; d < static_cast<int>(nest.dims.size()); ++d) dims_of_var[nest.dims[d].name] = {d};
   std::vector<std::vector<int>> result(nest.body.size());
   for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
     const LoopOp& op = nest.body[id];
@@ -97,8 +96,7 @@ bool IndicesAreProvable(const LoopNest& nest) {
   return std::all_of(nest.body.begin(), nest.body.end(), [&](const LoopOp& op) {
     const bool unmasked_load = op.code == OpCode::kLoad && op.operands.empty();
     if (!unmasked_load && op.code != OpCode::kStore) return true;
-    return ranges.ProveLe(0, op.index) &&
-           ranges.ProveLt(op.index, nest.buffers[op.buffer].numel);
+    return ranges.ProveLe(0, op.index) && ranges.ProveLt(op.index, nest.buffers[op.buffer].numel);
   });
 }
 

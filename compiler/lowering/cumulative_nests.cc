@@ -38,10 +38,12 @@ IndexExpr AtLeastOne(const IndexExpr& e, const RangeContext& ranges) {
 
 class Blocked {
  public:
-  Blocked(const GraphOp& op, const StoredTensor& result, const NestContext& context,
-          int64_t blocks)
-      : op_(op), context_(context), dims_(context.graph.tensors[op.result].dims),
-        length_(dims_[op.axis]), blocks_(blocks),
+  Blocked(const GraphOp& op, const StoredTensor& result, const NestContext& context, int64_t blocks)
+      : op_(op),
+        context_(context),
+        dims_(context.graph.tensors[op.result].dims),
+        length_(dims_[op.axis]),
+        blocks_(blocks),
         block_(AtLeastOne(CeilDiv(length_, blocks), context.graph.Ranges())),
         block_dims_(dims_) {
     type_ = context.graph.tensors[op.result].dtype;
@@ -97,8 +99,8 @@ class Blocked {
     reduction.element = [this](Emitter& emitter, const Index& index) {
       const IndexExpr position = block_ * index[op_.axis] + index[op_.axis + 1];
       const ValueId mask = emitter.body().InBounds(position, 0, length_);
-      return emitter.Masked(mask, [&] { return Operand(emitter, index, position); },
-                            Identity(emitter));
+      return emitter.Masked(
+          mask, [&] { return Operand(emitter, index, position); }, Identity(emitter));
     };
     return reduction;
   }
@@ -110,8 +112,8 @@ class Blocked {
       const ValueId mask =
           ComesBefore(emitter.body(), index[op_.axis + 1], index[op_.axis], /*inclusive=*/false);
       index.erase(index.begin() + op_.axis);
-      return emitter.Masked(mask, [&] { return emitter.Load(sums_, type_, block_dims_, index); },
-                            Identity(emitter));
+      return emitter.Masked(
+          mask, [&] { return emitter.Load(sums_, type_, block_dims_, index); }, Identity(emitter));
     };
     return reduction;
   }
@@ -125,8 +127,8 @@ class Blocked {
       const ValueId inside = body.InBounds(position, 0, length_);
       const ValueId mask =
           body.Op(OpCode::kAnd, {inside, ComesBefore(body, position, at, !op_.exclusive)});
-      return emitter.Masked(mask, [&] { return Operand(emitter, index, position); },
-                            Identity(emitter));
+      return emitter.Masked(
+          mask, [&] { return Operand(emitter, index, position); }, Identity(emitter));
     };
     reduction.finish = [this](Emitter& emitter, Index index, ValueId value) {
       index[op_.axis] = FloorDiv(index[op_.axis], block_);
@@ -154,8 +156,7 @@ std::vector<LoopNest> CumulativeNests(const GraphOp& op, const StoredTensor& res
                                       const NestContext& context) {
   const IndexExpr& length = context.graph.tensors[op.result].dims[op.axis];
   const int64_t n = AtHint(length, context.graph.symbols);
-  if (n <= kShortAxis)
-    return ReductionNests(DescribeReduction(context.graph, op, result), context);
+  if (n <= kShortAxis) return ReductionNests(DescribeReduction(context.graph, op, result), context);
   return Blocked(op, result, context, SquareRoot(n)).Run();
 }
 

@@ -31,7 +31,8 @@ Reduction DescribeContraction(const Graph& graph, const GraphOp& op) {
 }
 
 // A running sum is a sum over all positions with those after the element masked out: right for any
-// size, but quadratic in the length of the axis. Long axes are cut into blocks (cumulative_nests.h).
+// size, but quadratic in the length of the axis. Long axes are cut into blocks
+// (cumulative_nests.h).
 Reduction DescribeCumulative(const Graph& graph, const GraphOp& op) {
   Reduction reduction;
   reduction.kind = op.reduce;
@@ -48,8 +49,9 @@ Reduction DescribeCumulative(const Graph& graph, const GraphOp& op) {
     const OpCode before = op.exclusive ? OpCode::kLt : OpCode::kLe;
     const OpCode after = op.exclusive ? OpCode::kGt : OpCode::kGe;
     const ValueId mask = body.Op(op.reverse ? after : before, {from, at});
-    return emitter.Masked(mask, [&] { return emitter.Emit(op.operands[0], index); },
-                          body.Const(ReduceIdentity(op.reduce, dtype)));
+    return emitter.Masked(
+        mask, [&] { return emitter.Emit(op.operands[0], index); },
+        body.Const(ReduceIdentity(op.reduce, dtype)));
   };
   return reduction;
 }

@@ -19,8 +19,7 @@ IndexExpr ExtentOf(const Graph& graph, const GraphOp& op, const EinsumEquation& 
 
 Contraction DescribeEinsum(const Graph& graph, const GraphOp& op) {
   std::vector<int> ranks;
-  for (TensorId t : op.operands)
-    ranks.push_back(static_cast<int>(graph.tensors[t].dims.size()));
+  for (TensorId t : op.operands) ranks.push_back(static_cast<int>(graph.tensors[t].dims.size()));
   Contraction c;
   c.equation = ParseEinsum(op.equation, ranks).value();
   for (const std::string& labels : c.equation.operands)

@@ -169,8 +169,8 @@ ValueId Emitter::EmitReduceOfOnes(const GraphOp& op, const Index& index) {
   Index operand_index;
   size_t next = 0;
   for (size_t d = 0; d < graph_.tensors[op.operands[0]].dims.size(); ++d) {
-    const bool reduced = std::find(op.axes.begin(), op.axes.end(), static_cast<int>(d)) !=
-                         op.axes.end();
+    const bool reduced =
+        std::find(op.axes.begin(), op.axes.end(), static_cast<int>(d)) != op.axes.end();
     operand_index.push_back(reduced ? IndexExpr(0) : index[next++]);
   }
   return Emit(op.operands[0], operand_index);
@@ -211,7 +211,7 @@ ValueId Emitter::EmitPad(const GraphOp& op, const Index& index) {
     if (op.pad_mode == PadMode::kConstant) {
       mask = AndInBounds(mask, at, 0, dims[d]);
     } else if (op.pad_mode == PadMode::kReflect) {
-      at = Max(at, -at);                      // left of the first element
+      at = Max(at, -at);                     // left of the first element
       at = Min(at, 2 * (dims[d] - 1) - at);  // right of the last one
     }
     // Reflected positions are inside already; the clamp lets that be proved.
@@ -220,8 +220,8 @@ ValueId Emitter::EmitPad(const GraphOp& op, const Index& index) {
   }
   if (!mask.has_value()) return Emit(op.operands[0], inner);
   const DType dtype = graph_.tensors[op.result].dtype;
-  const ValueId fill = op.operands.size() > 1 ? Emit(op.operands[1], {})
-                                              : body_.Const(Scalar::FromDouble(dtype, 0));
+  const ValueId fill =
+      op.operands.size() > 1 ? Emit(op.operands[1], {}) : body_.Const(Scalar::FromDouble(dtype, 0));
   return Masked(*mask, [&] { return Emit(op.operands[0], inner); }, fill);
 }
 

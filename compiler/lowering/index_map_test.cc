@@ -40,9 +40,9 @@ TEST(IndexMapTest, GroupsOfOneDimNeedNoDivision) {
   ranges.AddLoop("i1", 8);
   ranges.AddLoop("i2", b);
   ranges.AddLoop("i3", s);
-  EXPECT_EQ(Text(ReshapeIndex({b * s, 8}, {b, s, 1, 8}, {Var("i2"), Var("i3"), 0, Var("i1")},
-                              ranges)),
-            "s*i2 + i3; i1; ");
+  EXPECT_EQ(
+      Text(ReshapeIndex({b * s, 8}, {b, s, 1, 8}, {Var("i2"), Var("i3"), 0, Var("i1")}, ranges)),
+      "s*i2 + i3; i1; ");
   EXPECT_EQ(Text(ReshapeIndex({b, s, 8}, {b * s, 8}, {Var("i0"), Var("i1")}, ranges)),
             "floordiv(i0, s); mod(i0, s); i1; ");
 }

@@ -29,10 +29,11 @@ std::string NameOf(const GraphOp& op) {
 class Lowerer {
  public:
   Lowerer(const Graph& graph, const TargetSpec& target)
-      : graph_(graph), defs_(DefiningOps(graph)), live_(LiveTensors(graph, defs_)),
+      : graph_(graph),
+        defs_(DefiningOps(graph)),
+        live_(LiveTensors(graph, defs_)),
         storage_(graph.tensors.size()),
-        context_{graph_, defs_, storage_, target,
-                 [this](DType dtype, const Dims& dims) {
+        context_{graph_, defs_, storage_, target, [this](DType dtype, const Dims& dims) {
                    return AddBuffer(PlanBuffer::Kind::kTemporary, "", dtype, dims);
                  }} {
     program_.name = graph.name;
@@ -162,8 +163,7 @@ class Lowerer {
     nest.symbols = graph_.symbols;
     const Index index = AddDims(tensor.dims, std::vector<bool>(tensor.dims.size()), &nest);
     Emitter emitter(graph_, defs_, storage_, &nest);
-    emitter.Store(*storage_[t], tensor.dtype, tensor.dims, index,
-                  emitter.EmitDefinition(t, index));
+    emitter.Store(*storage_[t], tensor.dtype, tensor.dims, index, emitter.EmitDefinition(t, index));
     return nest;
   }
 

@@ -6,8 +6,8 @@
 // kept by cost. Reductions with too few outputs are split in two (S9.4). No fusion of nests here:
 // that is schedule's work, which sees nests in their natural dim order, size-1 dims dropped.
 //
-// Running sums and the like (kCumulative) of n positions take about n^1.5 steps (cumulative_nests.h).
-// Errors: Internal if Verify of a nest fails.
+// Running sums and the like (kCumulative) of n positions take about n^1.5 steps
+// (cumulative_nests.h). Errors: Internal if Verify of a nest fails.
 #ifndef STAX_COMPILER_LOWERING_LOWERING_H_
 #define STAX_COMPILER_LOWERING_LOWERING_H_
 
@@ -25,11 +25,11 @@ namespace stax {
 
 struct PlanBuffer {
   enum class Kind { kInput, kOutput, kConstant, kTemporary };
-  std::string name;  // unique; nests refer to it: letters, digits, '_' and '.'
+  std::string name;    // unique; nests refer to it: letters, digits, '_' and '.'
   std::string tensor;  // kInput: the model's name for it, which may be any text
   Kind kind = Kind::kTemporary;
   DType dtype = DType::kF32;
-  Dims dims;  // row-major contiguous
+  Dims dims;                                           // row-major contiguous
   std::shared_ptr<const std::vector<std::byte>> data;  // kConstant; kInput: value specialised on
 };
 

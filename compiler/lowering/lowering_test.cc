@@ -72,8 +72,8 @@ TEST(LoweringTest, Example11) {
 
 TEST(LoweringTest, HalfSumsAccumulateInF32AndRoundOnce) {
   GraphBuilder b("half");
-  b.Output("y", b.Einsum("ij,jk->ik", {b.Input("x", DType::kF16, {2, 3}),
-                                       b.Input("w", DType::kF16, {3, 4})}));
+  b.Output("y", b.Einsum("ij,jk->ik",
+                         {b.Input("x", DType::kF16, {2, 3}), b.Input("w", DType::kF16, {3, 4})}));
   EXPECT_EQ(Texts(Lower(b).program), R"(nest einsum_0 {
   buffer x: f16[6] in
   buffer w: f16[12] in
@@ -195,7 +195,8 @@ TEST(LoweringTest, ReshapeOfAResultIsStoredInPlace) {
 TEST(LoweringTest, ConstantsOfOneValueAreInTheCode) {
   GraphBuilder b("constants");
   const Tensor x = b.Input("x", DType::kI32, {2});
-  const Tensor ones = b.Constant(DType::kI32, {2}, {std::byte{3}, {}, {}, {}, std::byte{3}, {}, {}, {}});
+  const Tensor ones =
+      b.Constant(DType::kI32, {2}, {std::byte{3}, {}, {}, {}, std::byte{3}, {}, {}, {}});
   b.Output("y", b.Add(x, ones));
   const Lowered l = Lower(b);
   EXPECT_EQ(l.program.buffers.size(), 2);
@@ -286,27 +287,32 @@ TEST(LoweringTest, WhatIsStored) {
               const Tensor y = b.Add(x, x);
               b.Output("a", b.Sum(y, {0}));
               b.Output("b", b.Sum(y, {1}));
-            }), 0);
+            }),
+            0);
   // Expensive and read twice.
   EXPECT_EQ(temporaries([](GraphBuilder& b, Tensor x) {
               const Tensor y = b.Unary(OpCode::kExp, x);
               b.Output("a", b.Sum(y, {0}));
               b.Output("b", b.Sum(y, {1}));
-            }), 1);
+            }),
+            1);
   // Expensive, but the two readers share it out between them.
   EXPECT_EQ(temporaries([](GraphBuilder& b, Tensor x) {
               const Tensor y = b.Unary(OpCode::kExp, x);
               b.Output("a", b.Slice(y, 1, 0, 1, 4));
               b.Output("b", b.Slice(y, 1, 4, 1, 4));
-            }), 0);
+            }),
+            0);
   // Operands of a contraction: expensive, and stored before the view of it.
   EXPECT_EQ(temporaries([](GraphBuilder& b, Tensor x) {
               b.Output("y", b.MatMul(b.Transpose(b.Unary(OpCode::kExp, x), {1, 0}), x));
-            }), 1);
+            }),
+            1);
   // Operands of a contraction: cheap.
   EXPECT_EQ(temporaries([](GraphBuilder& b, Tensor x) {
               b.Output("y", b.MatMul(b.Relu(x), b.Cast(b.Cast(x, DType::kF16), DType::kF32)));
-            }), 0);
+            }),
+            0);
 }
 
 struct SplitCase {
@@ -347,8 +353,14 @@ INSTANTIATE_TEST_SUITE_P(
         SplitCase{"Positions", {2, 20011}, {1}, ReduceKind::kArgMax, DType::kF32, 2},
         SplitCase{"PositionsOfTies", {2, 20011}, {1}, ReduceKind::kArgMin, DType::kI8, 2},
         SplitCase{"LastPositions", {2, 20000}, {1}, ReduceKind::kArgMaxLast, DType::kI8, 2},
-        SplitCase{"LastPositionsUnderAMask", {2, 20011}, {1}, ReduceKind::kArgMinLast, DType::kI8, 1},
-        SplitCase{"PositionsOverThreeDims", {7, 3, 3, 8192}, {0, 1, 3}, ReduceKind::kArgMax, DType::kI8, 2},
+        SplitCase{
+            "LastPositionsUnderAMask", {2, 20011}, {1}, ReduceKind::kArgMinLast, DType::kI8, 1},
+        SplitCase{"PositionsOverThreeDims",
+                  {7, 3, 3, 8192},
+                  {0, 1, 3},
+                  ReduceKind::kArgMax,
+                  DType::kI8,
+                  2},
         SplitCase{"PositionsDownColumns", {3001, 100}, {0}, ReduceKind::kArgMin, DType::kI8, 2},
         SplitCase{"Columns", {3000, 100}, {0}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"PrimeColumns", {3001, 100}, {0}, ReduceKind::kMax, DType::kF32, 2},
@@ -363,7 +375,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(LoweringTest, CumulativeOfEveryKind) {
-  for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kProd, ReduceKind::kMax, ReduceKind::kMin}) {
+  for (ReduceKind kind :
+       {ReduceKind::kSum, ReduceKind::kProd, ReduceKind::kMax, ReduceKind::kMin}) {
     for (const bool exclusive : {false, true}) {
       for (const bool reverse : {false, true}) {
         GraphBuilder b("cumulative");

@@ -24,10 +24,10 @@ struct Limit {
   int loads;
 };
 constexpr Limit kReadOnce = {512, 32};
-constexpr Limit kReadTwice = {8, 4};      // by several readers: nothing transcendental
-constexpr Limit kBroadcast = {32, 4};     // along a dim; usually invariant in the reader's tile
-constexpr Limit kBranch = {32, 4};        // of a concat: computed at every point, used at some
-constexpr Limit kReused = {3, 1};         // by a contraction or a gather: many times
+constexpr Limit kReadTwice = {8, 4};   // by several readers: nothing transcendental
+constexpr Limit kBroadcast = {32, 4};  // along a dim; usually invariant in the reader's tile
+constexpr Limit kBranch = {32, 4};     // of a concat: computed at every point, used at some
+constexpr Limit kReused = {3, 1};      // by a contraction or a gather: many times
 
 // One op or load of an inlined expression. The key tells the same tensor seen through different
 // views apart.
@@ -72,8 +72,12 @@ class Chooser {
  public:
   Chooser(const Graph& graph, const std::vector<const GraphOp*>& defs,
           const std::vector<bool>& live, const std::vector<bool>& forced)
-      : graph_(graph), defs_(defs), live_(live), stored_(forced),
-        expressions_(graph.tensors.size()), uses_(graph.tensors.size(), 0) {}
+      : graph_(graph),
+        defs_(defs),
+        live_(live),
+        stored_(forced),
+        expressions_(graph.tensors.size()),
+        uses_(graph.tensors.size(), 0) {}
 
   std::vector<bool> Run() {
     CountUses();
@@ -169,8 +173,7 @@ class Chooser {
     for (const IndexExpr& pad : op.pads_before) absl::StrAppend(&text, ";", pad.ToString());
     for (const IndexExpr& dim : graph_.tensors[op.result].dims)
       absl::StrAppend(&text, ",", dim.ToString());
-    const bool gathers =
-        op.kind == GraphOpKind::kGather || op.kind == GraphOpKind::kGatherElements;
+    const bool gathers = op.kind == GraphOpKind::kGather || op.kind == GraphOpKind::kGatherElements;
     if (gathers) absl::StrAppend(&text, ";", op.operands[1]);
     return Mix(2, views_.emplace(text, views_.size()).first->second);
   }

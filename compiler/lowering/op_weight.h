@@ -1,5 +1,5 @@
-// What a scalar op costs, for heuristics: in units of an addition, roughly the ratio of throughputs on
-// a GPU (and of the lengths of the code, since math functions are inlined).
+// What a scalar op costs, for heuristics: in units of an addition, roughly the ratio of throughputs
+// on a GPU (and of the lengths of the code, since math functions are inlined).
 #ifndef STAX_COMPILER_LOWERING_OP_WEIGHT_H_
 #define STAX_COMPILER_LOWERING_OP_WEIGHT_H_
 

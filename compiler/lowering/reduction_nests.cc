@@ -104,9 +104,7 @@ class SplitReduction {
   }
 
  private:
-  bool IsWhole(int d) const {
-    return std::find(whole_.begin(), whole_.end(), d) != whole_.end();
-  }
+  bool IsWhole(int d) const { return std::find(whole_.begin(), whole_.end(), d) != whole_.end(); }
 
   ValueId LoadPartial(Emitter& emitter, const Index& index) const {
     return emitter.Load(partial_, reduction_.accumulator, partial_dims_, index);
@@ -168,16 +166,15 @@ class SplitReduction {
   LoopNest ChoosePosition() const {
     NestBuild build(partial_dims_, partial_reduced_, context_);
     BodyBuilder& body = build.emitter->body();
-    const ValueId piece =
-        body.Reduce(reduction_.kind, LoadPartial(*build.emitter, build.index));
+    const ValueId piece = body.Reduce(reduction_.kind, LoadPartial(*build.emitter, build.index));
     const Dims pieces = Select(partial_dims_, partial_reduced_, true);
     const IndexExpr at = body.Indirect(piece, Product(pieces));
     const Index in_pieces = ReshapeIndex(pieces, {Product(pieces)}, {at}, build.nest.Ranges());
     Index index = build.index;
     for (size_t d = 0, k = 0; d < index.size(); ++d)
       if (partial_reduced_[d]) index[d] = in_pieces[k++];
-    Finish(reduction_,
-           build.emitter->Load(partial_positions_, DType::kI64, partial_dims_, index), &build);
+    Finish(reduction_, build.emitter->Load(partial_positions_, DType::kI64, partial_dims_, index),
+           &build);
     return std::move(build.nest);
   }
 

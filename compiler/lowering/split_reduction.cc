@@ -28,8 +28,7 @@ int64_t WantedPieces(const LoopNest& nest, bool contraction, const TargetSpec& t
     return std::min(length / kRowPiece, (target.is_cuda() ? 128 : 8) * sms / outputs);
   }
   if (outputs * std::min(length, kSmallColumns) < kSmallColumns) return 1;
-  const int64_t shortest = contraction ? kContractionPiece
-                                       : std::max(kColumnPiece, 2048 / outputs);
+  const int64_t shortest = contraction ? kContractionPiece : std::max(kColumnPiece, 2048 / outputs);
   return std::min(length / shortest, (target.is_cuda() ? 1024 : 128) * sms / outputs);
 }
 

@@ -28,7 +28,10 @@ struct Candidate {
 class TileChooser {
  public:
   TileChooser(const LoopNest& nest, const TargetSpec& target)
-      : nest_(nest), target_(target), accesses_(Accesses(nest)), loops_(nest.LoopDims()),
+      : nest_(nest),
+        target_(target),
+        accesses_(Accesses(nest)),
+        loops_(nest.LoopDims()),
         reductions_(nest.ReduceDims()) {}
 
   bool IsContraction() const { return ContractionSplit().has_value(); }
@@ -112,8 +115,8 @@ class TileChooser {
 
   double CoalescedBytes(const Access& access, int dim) const {
     if (access.strides[dim] != 1 && access.strides[dim] != -1) return 0;
-    const double run = static_cast<double>(AtHint(nest_.dims[dim].extent, nest_.symbols)) *
-                       access.element_bytes;
+    const double run =
+        static_cast<double>(AtHint(nest_.dims[dim].extent, nest_.symbols)) * access.element_bytes;
     return static_cast<double>(access.elements) * access.element_bytes *
            std::min(1.0, run / kSectorBytes);
   }

@@ -37,8 +37,8 @@ TEST(ChooseTileTest, TransposesAreTwo) {
   EXPECT_EQ(Axes(Pointwise("loop i0: 256\n loop i1: 512\n", "i0 + 256*i1", "512*i0 + i1")),
             "y(i0)x(i1)");
   // NCHW -> NHWC
-  EXPECT_EQ(Axes(Pointwise("loop i0: 4\n loop i1: 100\n loop i2: 64\n",
-                           "6400*i0 + i1 + 100*i2", "6400*i0 + 64*i1 + i2")),
+  EXPECT_EQ(Axes(Pointwise("loop i0: 4\n loop i1: 100\n loop i2: 64\n", "6400*i0 + i1 + 100*i2",
+                           "6400*i0 + 64*i1 + i2")),
             "y(i0 i1)x(i2)");
   // The first dim comes from the last one.
   EXPECT_EQ(Axes(Pointwise("loop i0: 64\n loop i1: 10\n loop i2: 32\n", "i0 + 64*i1 + 640*i2",
@@ -48,9 +48,12 @@ TEST(ChooseTileTest, TransposesAreTwo) {
 
 TEST(ChooseTileTest, ShortContiguousRunsCountLess) {
   // Dims of 2 are not worth an axis: 8 bytes of each 32 would be used.
-  EXPECT_EQ(Axes(Pointwise("loop i0: 2\n loop i1: 4096\n", "i0 + 2*i1", "4096*i0 + i1")), "y(i0)x(i1)");
+  EXPECT_EQ(Axes(Pointwise("loop i0: 2\n loop i1: 4096\n", "i0 + 2*i1", "4096*i0 + i1")),
+            "y(i0)x(i1)");
   EXPECT_EQ(Axes(Pointwise("loop i0: 3\n loop i1: 4096\n loop i2: 2\n", "i0 + 3*i2 + 6*i1",
-                           "8192*i0 + 2*i1 + i2")).substr(0, 1), "y");
+                           "8192*i0 + 2*i1 + i2"))
+                .substr(0, 1),
+            "y");
 }
 
 TEST(ChooseTileTest, RowStatisticsAreNotWorthAnAxis) {
@@ -96,11 +99,14 @@ TEST(ChooseTileTest, PositionsKeepTheOrderOfDims) {
 }
 
 LoopNest Matmul(const std::string& b_index) {
-  return Nest("nest n {\n buffer a: f32[30000] in\n buffer b: f32[30000] in\n"
-              " buffer y: f32[2000] out\n loop i0: 2\n loop i1: 20\n loop i2: 50\n reduce r0: 64\n"
-              "%0 = load a[1280*i0 + 64*i1 + r0] : f32\n%1 = load b[" + b_index + "] : f32\n"
-              "%2 = mul %0, %1 : f32\n%3 = reduce.sum %2 : f32\n"
-              "store y[1000*i0 + 50*i1 + i2], %3\n}");
+  return Nest(
+      "nest n {\n buffer a: f32[30000] in\n buffer b: f32[30000] in\n"
+      " buffer y: f32[2000] out\n loop i0: 2\n loop i1: 20\n loop i2: 50\n reduce r0: 64\n"
+      "%0 = load a[1280*i0 + 64*i1 + r0] : f32\n%1 = load b[" +
+      b_index +
+      "] : f32\n"
+      "%2 = mul %0, %1 : f32\n%3 = reduce.sum %2 : f32\n"
+      "store y[1000*i0 + 50*i1 + i2], %3\n}");
 }
 
 TEST(ChooseTileTest, ContractionsReuseBothOperands) {
@@ -115,11 +121,13 @@ TEST(ChooseTileTest, ContractionsReuseBothOperands) {
 
 TEST(ChooseFormTest, FollowsTheRules) {
   const auto form = [](const std::string& size, const std::string& length, bool contiguous) {
-    return ChooseForm(Nest("nest n {\n" + size + " buffer x: f32[10000000] in\n"
-                           " buffer y: f32[100] out\n loop i0: 100\n reduce r0: " + length +
-                           "\n%0 = load x[" + (contiguous ? "5000*i0 + r0" : "i0 + 100*r0") +
-                           "] : f32\n%1 = reduce.sum %0 : f32\nstore y[i0], %1\n}"),
-                      false);
+    return ChooseForm(
+        Nest("nest n {\n" + size +
+             " buffer x: f32[10000000] in\n"
+             " buffer y: f32[100] out\n loop i0: 100\n reduce r0: " +
+             length + "\n%0 = load x[" + (contiguous ? "5000*i0 + r0" : "i0 + 100*r0") +
+             "] : f32\n%1 = reduce.sum %0 : f32\nstore y[i0], %1\n}"),
+        false);
   };
   EXPECT_EQ(form("", "1024", true), KernelForm::kPersistent);
   EXPECT_EQ(form("", "1025", true), KernelForm::kLooped);

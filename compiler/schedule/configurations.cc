@@ -21,8 +21,8 @@ constexpr int kMaxWarps = 32;  // 1024 threads a block
 constexpr int64_t kMaxCudaSlots = 64;
 constexpr int64_t kMaxCpuSlots = 32;
 constexpr size_t kMaxCandidates = 6;
-// Candidates hold the weight of the body times the slots to this: what a kernel of a long body gains
-// from more slots is little, and its code is unrolled over them.
+// Candidates hold the weight of the body times the slots to this: what a kernel of a long body
+// gains from more slots is little, and its code is unrolled over them.
 constexpr int64_t kUnrolledWeight = 4096;
 
 int64_t PowerOfTwoAtMost(int64_t n) {
@@ -35,10 +35,10 @@ struct Shape {
   int64_t y = 1, x = 1, r = 1;
   int64_t y_upper = 1, x_upper = 1, r_upper = 1;
   bool has_y = false, has_r = false;
-  bool inner = false;         // reduces along contiguous memory
-  bool transposes = false;    // some access is contiguous along y only
-  bool x_loads = false;       // some load is contiguous along x
-  int64_t vector = 4;         // elements of the main streams in 16 bytes
+  bool inner = false;       // reduces along contiguous memory
+  bool transposes = false;  // some access is contiguous along y only
+  bool x_loads = false;     // some load is contiguous along x
+  int64_t vector = 4;       // elements of the main streams in 16 bytes
   int64_t multiprocessors = 1, lanes = 1;
   int64_t body_weight = 1;
 };
@@ -249,16 +249,23 @@ void CudaLoopedRows(const Shape& s, Proposals* out) {
 void CudaLoopedColumns(const Shape& s, Proposals* out) {
   const int64_t spread = PowerOfTwoAtMost(s.x / s.multiprocessors);
   const int64_t wide = std::clamp<int64_t>(spread, kWarpLanes, kWarpLanes * s.vector);
-  for (const auto& [x, r, w] : {std::tuple{wide, 8 * 8, 8}, {wide / 2, 16 * 8, 8},
-                                {wide, 4 * 16, 16}, {2 * wide, 4 * 8, 8}, {wide / 2, 32 * 4, 16},
+  for (const auto& [x, r, w] : {std::tuple{wide, 8 * 8, 8},
+                                {wide / 2, 16 * 8, 8},
+                                {wide, 4 * 16, 16},
+                                {2 * wide, 4 * 8, 8},
+                                {wide / 2, 32 * 4, 16},
                                 {wide, 4 * 8, 8}})
     out->Add(1, x, r, w);
 }
 
 // A fallback to the matmul templates: small register tiles, both operands reused.
 void CudaContraction(const Shape&, Proposals* out) {
-  for (const auto& [y, x, r, w] : {std::tuple{32, 32, 8, 8}, {32, 64, 4, 8}, {16, 64, 8, 8},
-                                   {16, 32, 16, 8}, {16, 16, 16, 4}, {64, 32, 4, 8}})
+  for (const auto& [y, x, r, w] : {std::tuple{32, 32, 8, 8},
+                                   {32, 64, 4, 8},
+                                   {16, 64, 8, 8},
+                                   {16, 32, 16, 8},
+                                   {16, 16, 16, 4},
+                                   {64, 32, 4, 8}})
     out->Add(y, x, r, w);
 }
 
@@ -267,8 +274,10 @@ void CudaContraction(const Shape&, Proposals* out) {
 
 void CpuPointwise(const Shape& s, Proposals* out) {
   if (s.transposes) {
-    for (const auto& [y, x] : {std::pair{s.lanes, s.lanes}, {s.lanes, 2 * s.lanes},
-                               {2 * s.lanes, s.lanes}, {int64_t{4}, 4 * s.lanes}})
+    for (const auto& [y, x] : {std::pair{s.lanes, s.lanes},
+                               {s.lanes, 2 * s.lanes},
+                               {2 * s.lanes, s.lanes},
+                               {int64_t{4}, 4 * s.lanes}})
       out->Add(y, x, 1);
     return;
   }

@@ -40,11 +40,9 @@ std::string ExplainForm(const KernelSpec& kernel) {
   if (kernel.form == KernelForm::kPointwise) return "pointwise";
   const std::string direction = ReducesContiguous(nest) ? "contiguous" : "strided";
   const IndexExpr length = nest.ReduceNumel();
-  std::string text =
-      absl::StrCat(kernel.form == KernelForm::kPersistent ? "persistent" : "looped", ": ",
-                   direction, " reduction of ", length.ToString());
-  if (!length.IsConst())
-    absl::StrAppend(&text, ", at most ", nest.Ranges().Bounds(length).hi);
+  std::string text = absl::StrCat(kernel.form == KernelForm::kPersistent ? "persistent" : "looped",
+                                  ": ", direction, " reduction of ", length.ToString());
+  if (!length.IsConst()) absl::StrAppend(&text, ", at most ", nest.Ranges().Bounds(length).hi);
   return text;
 }
 

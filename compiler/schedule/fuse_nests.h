@@ -7,8 +7,9 @@
 // Pairs of nests that share a buffer are fused in order of the bytes this saves: the reads of a
 // producer's result (and its write, when nobody else reads it), or the reads that siblings have in
 // common. Small readers of one producer (second stages of split reductions, as a rule) are fused to
-// save a launch. A pair is left alone when a third nest lies between the two. Must come before merging of
-// dims, which would hide matches. Near linear: each pair is tried once per state of the two.
+// save a launch. A pair is left alone when a third nest lies between the two. Must come before
+// merging of dims, which would hide matches. Near linear: each pair is tried once per state of the
+// two.
 #ifndef STAX_COMPILER_SCHEDULE_FUSE_NESTS_H_
 #define STAX_COMPILER_SCHEDULE_FUSE_NESTS_H_
 

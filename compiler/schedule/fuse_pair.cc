@@ -35,9 +35,8 @@ std::set<std::string> StoredBuffers(const LoopNest& nest) {
 }
 
 bool ReadsAnyOf(const LoopNest& nest, const std::set<std::string>& buffers) {
-  return std::any_of(nest.buffers.begin(), nest.buffers.end(), [&](const NestBuffer& b) {
-    return !b.written && buffers.count(b.name) > 0;
-  });
+  return std::any_of(nest.buffers.begin(), nest.buffers.end(),
+                     [&](const NestBuffer& b) { return !b.written && buffers.count(b.name) > 0; });
 }
 
 // Buffers that one stores for the other do not count: most will not be stored any more.
@@ -77,7 +76,10 @@ double Total(const std::map<std::pair<std::string, IndexExpr>, double>& bytes) {
 class PairFuser {
  public:
   PairFuser(const LoopNest& first, const LoopNest& second, bool unrelated)
-      : first_(first), second_(second), unrelated_(unrelated), stored_(StoredBuffers(first)),
+      : first_(first),
+        second_(second),
+        unrelated_(unrelated),
+        stored_(StoredBuffers(first)),
         vertical_(ReadsAnyOf(second, stored_)) {}
 
   std::optional<LoopNest> Run() {

@@ -113,8 +113,7 @@ std::optional<DimMatch> MakeMatch(const LoopNest& first, const LoopNest& second,
     const bool reduce_2 = part.second >= 0 && second.dims[part.second].reduce;
     if (first_reduces && second_reduces && reduce_1 != reduce_2) return std::nullopt;
     const bool reduce = reduce_1 || reduce_2;
-    const std::string name =
-        reduce ? absl::StrCat("r", reductions++) : absl::StrCat("i", loops++);
+    const std::string name = reduce ? absl::StrCat("r", reductions++) : absl::StrCat("i", loops++);
     match.dims.push_back({name, part.extent, reduce});
     const auto extend = [&](std::map<std::string, IndexExpr>& vars, const std::string& var) {
       vars[var] = vars[var] * part.extent + IndexExpr::Var(name);

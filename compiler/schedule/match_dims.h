@@ -3,7 +3,8 @@
 // Dims of both are cut until they are the same: [256, 1000] and [16, 16, 1000] become
 // [16, 16, 1000] with i0 = 16*f0 + f1 in the first. Flags must agree: reduction dims match
 // reduction dims. A pointwise nest takes over the flags of the nest it is matched with, either all
-// its dims (softmax's exp against its sum) or, running once a row, only the loop dims (an epilogue).
+// its dims (softmax's exp against its sum) or, running once a row, only the loop dims (an
+// epilogue).
 #ifndef STAX_COMPILER_SCHEDULE_MATCH_DIMS_H_
 #define STAX_COMPILER_SCHEDULE_MATCH_DIMS_H_
 

@@ -47,9 +47,9 @@ std::string FirstMatch(const LoopNest& a, const LoopNest& b) {
 }
 
 TEST(MatchDimsTest, EqualDims) {
-  EXPECT_EQ(FirstMatch(Copy("x", "y", {{"i0", 3}, {"i1", 5}}),
-                       Copy("y", "z", {{"i0", 3}, {"i1", 5}})),
-            "i0:3 i1:5 | i0=i0 i1=i1 | i0=i0 i1=i1");
+  EXPECT_EQ(
+      FirstMatch(Copy("x", "y", {{"i0", 3}, {"i1", 5}}), Copy("y", "z", {{"i0", 3}, {"i1", 5}})),
+      "i0:3 i1:5 | i0=i0 i1=i1 | i0=i0 i1=i1");
 }
 
 TEST(MatchDimsTest, CommonRefinement) {
@@ -69,9 +69,9 @@ TEST(MatchDimsTest, DifferentSpaces) {
   EXPECT_EQ(FirstMatch(Copy("x", "y", {{"i0", 6}}), Copy("y", "z", {{"i0", 7}})), "none");
   EXPECT_EQ(FirstMatch(Copy("x", "y", {{"i0", 6}, {"i1", 4}}), Copy("y", "z", {{"i0", 6}})),
             "none");
-  EXPECT_EQ(FirstMatch(Copy("x", "y", {{"i0", 4}, {"i1", 6}}),
-                       Copy("y", "z", {{"i0", 6}, {"i1", 5}})),
-            "none");
+  EXPECT_EQ(
+      FirstMatch(Copy("x", "y", {{"i0", 4}, {"i1", 6}}), Copy("y", "z", {{"i0", 6}, {"i1", 5}})),
+      "none");
 }
 
 TEST(MatchDimsTest, PointwiseTakesOverFlags) {
@@ -87,16 +87,15 @@ TEST(MatchDimsTest, PointwiseOncePerRow) {
 }
 
 TEST(MatchDimsTest, ReductionsOverDifferentDims) {
-  EXPECT_EQ(FirstMatch(Copy("x", "a", {{"i0", 8}, {"r0", 8}}),
-                       Copy("x", "b", {{"r0", 8}, {"i0", 8}})),
-            "none");
+  EXPECT_EQ(
+      FirstMatch(Copy("x", "a", {{"i0", 8}, {"r0", 8}}), Copy("x", "b", {{"r0", 8}, {"i0", 8}})),
+      "none");
 }
 
 TEST(MatchDimsTest, TransposedReader) {
   const IndexExpr i0 = IndexExpr::Var("i0"), i1 = IndexExpr::Var("i1");
-  const std::vector<DimMatch> matches =
-      MatchDims(Copy("x", "y", {{"i0", 3}, {"i1", 5}}),
-                Copy("y", "z", {{"i0", 5}, {"i1", 3}}, 5 * i1 + i0));
+  const std::vector<DimMatch> matches = MatchDims(
+      Copy("x", "y", {{"i0", 3}, {"i1", 5}}), Copy("y", "z", {{"i0", 5}, {"i1", 3}}, 5 * i1 + i0));
   ASSERT_EQ(matches.size(), 1);
   EXPECT_EQ(Text(matches[0]), "i0:3 i1:5 | i0=i0 i1=i1 | i0=i1 i1=i0");
 }

@@ -5,7 +5,9 @@
 namespace stax {
 
 NestGraph::NestGraph(int size)
-    : size_(size), alive_(size, true), before_(size, Bits((size + 63) / 64)),
+    : size_(size),
+      alive_(size, true),
+      before_(size, Bits((size + 63) / 64)),
       after_(size, Bits((size + 63) / 64)) {}
 
 void NestGraph::Set(Bits* bits, int k, bool value) {

@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, ScheduleTest,
                          [](const auto& info) { return "Target" + std::to_string(info.index); });
 
 void Example11(GraphBuilder& b, const IndexExpr& rows) {
-  const Tensor x = b.Input("x", DType::kF32, {rows, 128}), w = b.Input("w", DType::kF32, {rows, 128});
+  const Tensor x = b.Input("x", DType::kF32, {rows, 128}),
+               w = b.Input("w", DType::kF32, {rows, 128});
   b.Output("y", b.Sum(b.Mul(b.Relu(b.Add(x, w)), b.Scalar(DType::kF32, 2)), {-1}));
 }
 
@@ -135,8 +136,8 @@ Tensor GeluBackward(GraphBuilder& b, Tensor gradient, Tensor h) {
   const auto c = [&](double value) { return b.Scalar(DType::kF32, value); };
   const Tensor erf = b.Unary(OpCode::kErf, b.Mul(h, c(0.7071067811865476)));
   const Tensor cdf = b.Mul(c(0.5), b.Add(c(1), erf));
-  const Tensor pdf = b.Mul(c(0.3989422804014327),
-                           b.Unary(OpCode::kExp, b.Mul(c(-0.5), b.Mul(h, h))));
+  const Tensor pdf =
+      b.Mul(c(0.3989422804014327), b.Unary(OpCode::kExp, b.Mul(c(-0.5), b.Mul(h, h))));
   return b.Mul(gradient, b.Add(cdf, b.Mul(h, pdf)));
 }
 
@@ -279,7 +280,8 @@ TEST_P(ScheduleTest, LayerNormOfReshapedRows) {
   GraphBuilder b("layer_norm");
   const Tensor x = b.Input("x", DType::kBF16, {4, 6, 96});
   const Tensor rows = b.Reshape(b.Add(x, x), {24, 96});
-  const Tensor scale = b.Input("scale", DType::kBF16, {96}), bias = b.Input("bias", DType::kBF16, {96});
+  const Tensor scale = b.Input("scale", DType::kBF16, {96}),
+               bias = b.Input("bias", DType::kBF16, {96});
   b.Output("y", b.Reshape(b.LayerNorm(rows, -1, scale, bias, 1e-5), {4, 6, 96}));
   const Scheduled s = Compile(b, GetParam());
   ASSERT_EQ(s.kernels.size(), 1);

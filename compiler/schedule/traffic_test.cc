@@ -81,7 +81,9 @@ TEST(KernelNameTest, OperationsInOrder) {
   loop i0: 4
   %0 = load x[i0] : f32
   store y[i0], %0
-})"), 0), "poi_fused_copy_0");
+})"),
+                       0),
+            "poi_fused_copy_0");
 }
 
 TEST(KernelNameTest, LongNamesKeepStartAndEnd) {
@@ -93,7 +95,8 @@ TEST(KernelNameTest, LongNamesKeepStartAndEnd) {
                       OpCode::kAcosh, OpCode::kAtanh, OpCode::kSqrt})
     v = body.Op(code, {v});
   body.Store(body.Buffer("y", DType::kF32, 4, true), IndexExpr::Var("i0"), v);
-  EXPECT_EQ(KernelName(KernelForm::kPointwise, nest, 12), "poi_fused_sin_cos_tan_acosh_atanh_sqrt_12");
+  EXPECT_EQ(KernelName(KernelForm::kPointwise, nest, 12),
+            "poi_fused_sin_cos_tan_acosh_atanh_sqrt_12");
 }
 
 }  // namespace

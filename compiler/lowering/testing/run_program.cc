@@ -43,8 +43,7 @@ Scalar RandomScalar(DType t, bool specials, std::mt19937_64& random) {
                                   0.0, -0.0};
   if (IsFloat(t) && specials && random() % 16 == 0)
     return Scalar::Float(t, kSpecials[random() % 5]);
-  if (IsFloat(t))
-    return Scalar::Float(t, std::uniform_real_distribution<double>(-2, 2)(random));
+  if (IsFloat(t)) return Scalar::Float(t, std::uniform_real_distribution<double>(-2, 2)(random));
   const int64_t lo = t == DType::kBool || IsUnsigned(t) ? 0 : -8;
   const int64_t hi = t == DType::kBool ? 1 : 8;
   return Scalar::Int(t, std::uniform_int_distribution<int64_t>(lo, hi)(random));
@@ -96,8 +95,8 @@ std::string CompareWithGraph(const Graph& graph, const Sizes& sizes, const Tenso
     for (size_t at = 0; at < w.size(); at += DTypeBytes(type)) {
       const Scalar wanted = LoadScalar(type, &w[at]), gotten = LoadScalar(type, &g[at]);
       if (!Close(wanted, gotten))
-        return absl::StrCat(name, "[", at / DTypeBytes(type), "]: ", ToText(gotten),
-                            " instead of ", ToText(wanted));
+        return absl::StrCat(name, "[", at / DTypeBytes(type), "]: ", ToText(gotten), " instead of ",
+                            ToText(wanted));
     }
   }
   return "";
