@@ -87,7 +87,7 @@ class GpuEvaluator : public Evaluator {
   }
 
  private:
-  static constexpr size_t kBytes = size_t{1} << 27;
+  static constexpr size_t kBytes = size_t{1} << 29;
 
   template <typename... Args>
   void Call(const char* name, Args... args) {
