@@ -122,7 +122,7 @@ class Blocked {
     Reduction reduction = Over(dims_, block_, result_);
     reduction.element = [this](Emitter& emitter, const Index& index) {
       BodyBuilder& body = emitter.body();
-      const IndexExpr at = index[op_.axis];
+      const IndexExpr& at = index[op_.axis];
       const IndexExpr position = block_ * FloorDiv(at, block_) + index[op_.axis + 1];
       const ValueId inside = body.InBounds(position, 0, length_);
       const ValueId mask =

@@ -116,7 +116,8 @@ ValueId Emitter::EmitDefinition(TensorId tensor, const Index& index) {
 }
 
 IndexExpr Emitter::Position(const Index& index, const Dims& dims) const {
-  const IndexExpr position = Simple(FlatIndex(index, dims)), numel = NumElements(dims);
+  IndexExpr position = Simple(FlatIndex(index, dims));
+  const IndexExpr numel = NumElements(dims);
   if (!masks_.empty()) return position;
   if (ranges_.ProveLe(0, position) && ranges_.ProveLt(position, numel)) return position;
   // It is inside, but the simplified form of several views' divisions hides it.

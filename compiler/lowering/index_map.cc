@@ -29,7 +29,7 @@ IndexExpr FlatIndex(const Index& index, const std::vector<IndexExpr>& dims) {
 
 std::optional<IndexExpr> DivideExactly(const IndexExpr& a, const IndexExpr& b) {
   if (b == IndexExpr(0) || (b.IsConst() && b.ConstOrDie() < 0)) return std::nullopt;
-  const IndexExpr quotient = FloorDiv(a, b);
+  IndexExpr quotient = FloorDiv(a, b);
   if (quotient * b == a) return quotient;
   return std::nullopt;
 }

@@ -60,7 +60,7 @@ std::vector<IndexExpr> RandomShape(std::mt19937& random) {
     for (int64_t d = 1; d <= rest; ++d)
       if (rest % d == 0) divisors.push_back(d);
     const int64_t d = divisors[random() % divisors.size()];
-    dims.push_back(d);
+    dims.emplace_back(d);
     rest /= d;
   }
   return dims;

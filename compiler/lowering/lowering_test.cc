@@ -329,7 +329,7 @@ class SplitReductionTest : public testing::TestWithParam<SplitCase> {};
 TEST_P(SplitReductionTest, IsRight) {
   const SplitCase& c = GetParam();
   GraphBuilder b("split");
-  b.Symbol({"n", 2, 1 << 20, 30000});
+  b.Symbol({"n", 2, 1 << 20, 70000});
   b.Output("y", b.Reduce(c.kind, b.Input("x", c.dtype, c.dims), c.axes));
   const Lowered l = Lower(b);
   EXPECT_EQ(l.program.nests.size(), c.nests);
@@ -346,15 +346,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         SplitCase{"Short", {4, 16000}, {1}, ReduceKind::kSum, DType::kF32, 1},
         SplitCase{"Divides", {4, 16384}, {1}, ReduceKind::kMax, DType::kF32, 2},
-        SplitCase{"Prime", {2, 20011}, {1}, ReduceKind::kSum, DType::kF32, 2},
-        SplitCase{"PrimeMin", {2, 20011}, {1}, ReduceKind::kMin, DType::kI32, 2},
-        SplitCase{"PrimeProduct", {1, 20011}, {1}, ReduceKind::kProd, DType::kI64, 2},
-        SplitCase{"Half", {40000}, {0}, ReduceKind::kSum, DType::kF16, 3},  // and a cast
-        SplitCase{"Positions", {2, 20011}, {1}, ReduceKind::kArgMax, DType::kF32, 2},
-        SplitCase{"PositionsOfTies", {2, 20011}, {1}, ReduceKind::kArgMin, DType::kI8, 2},
-        SplitCase{"LastPositions", {2, 20000}, {1}, ReduceKind::kArgMaxLast, DType::kI8, 2},
+        SplitCase{"Prime", {2, 40009}, {1}, ReduceKind::kSum, DType::kF32, 2},
+        SplitCase{"PrimeMin", {2, 40009}, {1}, ReduceKind::kMin, DType::kI32, 2},
+        SplitCase{"PrimeProduct", {1, 80021}, {1}, ReduceKind::kProd, DType::kI64, 2},
+        SplitCase{"Half", {70000}, {0}, ReduceKind::kSum, DType::kF16, 3},  // and a cast
+        SplitCase{"Positions", {2, 40009}, {1}, ReduceKind::kArgMax, DType::kF32, 2},
+        SplitCase{"PositionsOfTies", {2, 40009}, {1}, ReduceKind::kArgMin, DType::kI8, 2},
+        SplitCase{"LastPositions", {2, 40000}, {1}, ReduceKind::kArgMaxLast, DType::kI8, 2},
         SplitCase{
-            "LastPositionsUnderAMask", {2, 20011}, {1}, ReduceKind::kArgMinLast, DType::kI8, 1},
+            "LastPositionsUnderAMask", {2, 40009}, {1}, ReduceKind::kArgMinLast, DType::kI8, 1},
         SplitCase{"PositionsOverThreeDims",
                   {7, 3, 3, 8192},
                   {0, 1, 3},
@@ -365,7 +365,7 @@ INSTANTIATE_TEST_SUITE_P(
         SplitCase{"Columns", {3000, 100}, {0}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"PrimeColumns", {3001, 100}, {0}, ReduceKind::kMax, DType::kF32, 2},
         SplitCase{"FewColumns", {100003, 3}, {0}, ReduceKind::kSum, DType::kF32, 2},
-        SplitCase{"Everything", {100, 3, 200}, {0, 1, 2}, ReduceKind::kSum, DType::kF32, 2},
+        SplitCase{"Everything", {100, 3, 300}, {0, 1, 2}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"WholeDims", {7, 3, 30000}, {0, 1, 2}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"BatchStatistics", {8, 5, 60, 60}, {0, 2, 3}, ReduceKind::kSum, DType::kF32, 2},
         SplitCase{"Symbolic", {3, kN}, {1}, ReduceKind::kSum, DType::kF32, 2},

@@ -159,11 +159,11 @@ class Chooser {
     expressions_[t] = LoadOf(t);
   }
 
-  bool HasBuffer(const GraphOp& op) const {
+  static bool HasBuffer(const GraphOp& op) {
     return op.kind == GraphOpKind::kInput || op.kind == GraphOpKind::kConstant;
   }
 
-  Expression LoadOf(TensorId t) const { return {{Mix(1, t), 0, true}}; }
+  static Expression LoadOf(TensorId t) { return {{Mix(1, t), 0, true}}; }
 
   // Equal for views that map indices alike, so that a value broadcast by two ops is seen as one.
   uint64_t ViewKey(const GraphOp& op, size_t operand) {

@@ -22,9 +22,8 @@ std::vector<T> Select(const std::vector<T>& all, const std::vector<bool>& reduce
 
 // A nest under construction, over all points of `dims`.
 struct NestBuild {
-  NestBuild(const Dims& nest_dims, const std::vector<bool>& nest_reduced,
-            const NestContext& context)
-      : dims(nest_dims), reduced(nest_reduced) {
+  NestBuild(Dims nest_dims, std::vector<bool> nest_reduced, const NestContext& context)
+      : dims(std::move(nest_dims)), reduced(std::move(nest_reduced)) {
     nest.symbols = context.graph.symbols;
     index = AddDims(dims, reduced, &nest);
     emitter.emplace(context.graph, context.defs, context.storage, &nest);
@@ -116,7 +115,7 @@ class SplitReduction {
     std::vector<bool> reduced;
     for (int d = 0; d < static_cast<int>(reduction_.dims.size()); ++d) {
       if (d == cut_) {
-        dims.push_back(plan_.pieces);
+        dims.emplace_back(plan_.pieces);
         reduced.push_back(false);
       }
       dims.push_back(d == cut_ ? plan_.chunk : reduction_.dims[d]);
@@ -196,7 +195,7 @@ Index AddDims(const Dims& dims, const std::vector<bool>& reduced, LoopNest* nest
   Index index;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == IndexExpr(1)) {
-      index.push_back(0);
+      index.emplace_back(0);
       continue;
     }
     const std::string name =

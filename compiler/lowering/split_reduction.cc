@@ -11,9 +11,13 @@ namespace {
 // Elements. 8192 f32 are 32 KB: a program instance streams them at full bandwidth in a few
 // iterations, so that starting it costs little (S9.4's example 6.2 cuts 16384 in two).
 constexpr int64_t kRowPiece = 8192;
+// The second stage's row is one piece at most.
+constexpr int64_t kMaxRowPieces = kRowPiece;
+// Elements in all below which one multiprocessor is done before a second kernel could start.
+constexpr int64_t kSmallRows = int64_t{1} << 16;
 constexpr int64_t kColumnPiece = 32;
 constexpr int64_t kContractionPiece = 512;
-// Columns in all below which one multiprocessor's time does not matter.
+// The same for columns, which are many tiles even unsplit.
 constexpr int64_t kSmallColumns = int64_t{1} << 18;
 // Lengths of pieces are multiples of this where they do not divide the row: keeps them aligned.
 constexpr int64_t kPieceMultiple = 64;
@@ -25,7 +29,9 @@ int64_t WantedPieces(const LoopNest& nest, bool contraction, const TargetSpec& t
   const int64_t sms = target.multiprocessors;
   if (ReducesContiguous(nest)) {
     if (outputs >= (target.is_cuda() ? 2 : 8) * sms) return 1;
-    return std::min(length / kRowPiece, (target.is_cuda() ? 128 : 8) * sms / outputs);
+    if (outputs * std::min(length, kSmallRows) < kSmallRows) return 1;
+    return std::min(
+        {length / kRowPiece, (target.is_cuda() ? 128 : 8) * sms / outputs, kMaxRowPieces});
   }
   if (outputs * std::min(length, kSmallColumns) < kSmallColumns) return 1;
   const int64_t shortest = contraction ? kContractionPiece : std::max(kColumnPiece, 2048 / outputs);

@@ -28,7 +28,8 @@ struct SplitPlan {
 // How to split the reduction `nest` (one reduce, not split yet), nullopt to leave it whole.
 // Symbolic sizes are judged at their hints (S10.3). `contraction`: the nest is an einsum.
 //   Rows (reduction along contiguous memory): fewer than 2 a multiprocessor (cpu: 8) are cut into
-//     pieces of 8192 elements, as long as that makes no more than 128 a multiprocessor (cpu: 8).
+//     pieces of 8192 elements, as long as that makes no more than 128 a multiprocessor (cpu: 8)
+//     and 8192 a row; not when there are less than 2^16 elements in all.
 //   Columns: until there are 1024 partial results a multiprocessor (cpu: 128), of 32 elements at
 //     least each.
 std::optional<SplitPlan> ChooseSplit(const LoopNest& nest, bool contraction,

@@ -63,7 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EnoughColumns", "cuda", {4096, 1 << 17}, {true, false}, {}, -1, 0, 0},
         Case{"SmallColumns", "cuda", {200, 500}, {true, false}, {}, -1, 0, 0},
         Case{"Everything", "cuda", {65536, 1024}, {true, true}, {}, 0, 8192, 8},
+        Case{"FewElements", "cuda", {1, 40000}, {false, true}, {}, -1, 0, 0},
         Case{"PrimeRow", "cuda", {1, 100003}, {false, true}, {}, 1, 12, 8384},
+        Case{"VeryLongRow", "cuda", {1, 1 << 28}, {false, true}, {}, 1, 8192, 32768},
         Case{"BatchStatistics", "cuda", {32, 64, 56, 56}, {true, false, true, true}, {}, 0, 16, 2},
         Case{"WholeDim", "cuda", {3, 1 << 20}, {true, true}, {0}, 1, 128, 8192}),
     [](const auto& info) { return info.param.name; });

@@ -24,6 +24,9 @@ constexpr size_t kMaxCandidates = 6;
 // Candidates hold the weight of the body times the slots to this: what a kernel of a long body
 // gains from more slots is little, and its code is unrolled over them.
 constexpr int64_t kUnrolledWeight = 4096;
+// ... and their live values times the slots to this, of 255 registers a thread, since addresses and
+// intermediate values need some, too. (CPUs keep the rest in the first-level cache.)
+constexpr int64_t kLiveRegisters = 160;
 
 int64_t PowerOfTwoAtMost(int64_t n) {
   const int64_t power = PowerOfTwoAtLeast(n);
@@ -41,6 +44,7 @@ struct Shape {
   int64_t vector = 4;       // elements of the main streams in 16 bytes
   int64_t multiprocessors = 1, lanes = 1;
   int64_t body_weight = 1;
+  int64_t live_values = 1;  // a slot: what is loaded in an iteration and accumulated over them
 };
 
 int64_t AxisSize(const LoopNest& nest, const TileAxis& axis) {
@@ -91,6 +95,8 @@ Shape DescribeShape(const LoopNest& nest, const TileChoice& tile, const TargetSp
   shape.multiprocessors = target.multiprocessors;
   shape.lanes = target.is_cuda() ? kWarpLanes : target.lanes;
   shape.body_weight = std::max(1, BodyWeight(nest));
+  for (const LoopOp& op : nest.body)
+    shape.live_values += op.code == OpCode::kLoad || op.code == OpCode::kReduce;
   return shape;
 }
 
@@ -104,7 +110,9 @@ class Proposals {
     max_slots_ = std::max(cuda_ ? kMaxCudaSlots : kMaxCpuSlots,
                           cuda_ ? r_block_ / (kWarpLanes * kMaxWarps) : r_block_ / shape.lanes);
     if (!cuda_ && form == KernelForm::kPersistent) max_slots_ = std::max<int64_t>(max_slots_, 64);
-    preferred_slots_ = std::clamp<int64_t>(kUnrolledWeight / shape.body_weight, 1, max_slots_);
+    preferred_slots_ =
+        std::min(kUnrolledWeight / shape.body_weight, kLiveRegisters / shape.live_values);
+    preferred_slots_ = std::clamp<int64_t>(preferred_slots_, 1, max_slots_);
     max_x_ = Limit(shape.x_upper, form == KernelForm::kPointwise && !shape.has_y ? 8192 : 1024);
     max_y_ = shape.has_y ? Limit(shape.y_upper, 256) : 1;
     max_r_ = r_block_ > 0 ? r_block_ : shape.has_r ? Limit(shape.r_upper, 32768) : 1;
@@ -142,8 +150,9 @@ class Proposals {
     };
     std::vector<std::string> tile = {"XBLOCK"};
     add("XBLOCK", 1, max_x_);
-    if (shape_.has_y) add("YBLOCK", 1, max_y_), tile.push_back("YBLOCK");
-    if (shape_.has_r) add("RBLOCK", r_block_ > 0 ? r_block_ : 1, max_r_), tile.push_back("RBLOCK");
+    if (shape_.has_y) add("YBLOCK", 1, max_y_), tile.emplace_back("YBLOCK");
+    if (shape_.has_r)
+      add("RBLOCK", r_block_ > 0 ? r_block_ : 1, max_r_), tile.emplace_back("RBLOCK");
     if (cuda_) add("WARPS", 1, kMaxWarps);
     const std::string elements = absl::StrJoin(tile, "*");
     const std::string warps = cuda_ ? "*WARPS" : "";
@@ -238,8 +247,14 @@ void CudaPersistentColumns(const Shape& s, Proposals* out) {
   }
 }
 
-// 512 threads with four vectors in flight each stream a long row best.
+// 512 threads with four vectors in flight each stream a long row best; a row of a few thousand
+// elements is best shared by fewer threads with two vectors each.
 void CudaLoopedRows(const Shape& s, Proposals* out) {
+  const int64_t two_vectors = PowerOfTwoAtLeast(s.r) / (kWarpLanes * 2 * s.vector);
+  if (two_vectors < 16) {
+    const int64_t w = std::max<int64_t>(two_vectors, 4);
+    out->Add(1, 1, kWarpLanes * w * s.vector * 2, w);
+  }
   for (const auto& [w, vectors] : {std::pair{16, 4}, {8, 4}, {16, 2}, {8, 2}, {32, 2}, {4, 4}})
     out->Add(1, 1, kWarpLanes * w * s.vector * vectors, w);
 }

@@ -106,8 +106,7 @@ class PairFuser {
 
     // Index and value of each element that `first` stores.
     std::map<std::string, std::pair<IndexExpr, ValueId>> values;
-    for (size_t id = 0; id < first_.body.size(); ++id) {
-      const LoopOp& op = first_.body[id];
+    for (const LoopOp& op : first_.body) {
       if (op.code != OpCode::kStore) continue;
       const std::string& buffer = first_.buffers[op.buffer].name;
       values[buffer] = {LastStoreIndex(fused, buffer), first_ids[op.operands[0]]};

@@ -49,7 +49,7 @@ std::string KernelName(KernelForm form, const LoopNest& nest, int number) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
     names.push_back(name);
   }
-  if (names.empty()) names.push_back("copy");
+  if (names.empty()) names.emplace_back("copy");
   // The end of a long kernel says as much as its start: keep both.
   if (names.size() > kMaxOperations)
     names.erase(names.begin() + kMaxOperations / 2, names.end() - kMaxOperations / 2);

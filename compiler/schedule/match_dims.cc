@@ -140,7 +140,7 @@ DimOrder StrideOrder(const LoopNest& nest, const LoopOp& access) {
     if (!access.index.Mentions(nest.dims[d].name)) continue;
     const std::optional<IndexExpr> stride = access.index.StrideOf(nest.dims[d].name);
     if (!stride.has_value()) return {};
-    strides.push_back({-AtHint(*stride, nest.symbols), d});
+    strides.emplace_back(-AtHint(*stride, nest.symbols), d);
   }
   std::sort(strides.begin(), strides.end());
   DimOrder order;
@@ -163,7 +163,7 @@ std::vector<std::pair<DimOrder, DimOrder>> Orders(const LoopNest& first, const D
   // More buffers than this tell nothing new.
   constexpr size_t kMaxOrders = 5;
   std::vector<std::pair<DimOrder, DimOrder>> orders = {{all_first, all_second}};
-  const auto is_permutation = [](DimOrder order, DimOrder all) {
+  const auto is_permutation = [](DimOrder order, const DimOrder& all) {
     std::sort(order.begin(), order.end());
     return order == all;
   };

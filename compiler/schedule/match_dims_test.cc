@@ -10,7 +10,7 @@ namespace {
 // Copies `from` to `to` over the dims given as "i0: 4" or "r0: 4"; indices row-major or as given.
 LoopNest Copy(const std::string& from, const std::string& to,
               const std::vector<std::pair<std::string, IndexExpr>>& dims,
-              std::optional<IndexExpr> load_index = std::nullopt) {
+              const std::optional<IndexExpr>& load_index = std::nullopt) {
   LoopNest nest;
   nest.name = "copy";
   nest.symbols = {{"n", 2, 100, 8}};

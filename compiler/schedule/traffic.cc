@@ -50,8 +50,7 @@ Traffic CountTraffic(const LoopNest& nest) {
       elements[op.buffer] = elements[op.buffer] + Points(nest, IndexDims(nest, dependent, op));
     if (!CountsAsFlop(nest, op)) continue;
     const ValueId over = op.code == OpCode::kReduce ? op.operands[0] : id;
-    std::vector<int> dims = dependent[over];
-    traffic.flops = traffic.flops + Points(nest, dims);
+    traffic.flops = traffic.flops + Points(nest, dependent[over]);
   }
   for (size_t b = 0; b < nest.buffers.size(); ++b) {
     const NestBuffer& buffer = nest.buffers[b];

@@ -221,8 +221,8 @@ class Generator {
     std::vector<IndexExpr> before, after;
     bool edge = true, reflect = true;
     for (const IndexExpr& dim : b_.dims(x)) {
-      before.push_back(Below(2));
-      after.push_back(Below(3));
+      before.emplace_back(Below(2));
+      after.emplace_back(Below(3));
       edge = edge && dim.IsConst() && dim.ConstOrDie() > 0;
       reflect = reflect && dim.IsConst() && dim.ConstOrDie() > 2;
     }

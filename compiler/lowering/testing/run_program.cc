@@ -33,7 +33,7 @@ bool Close(const Scalar& a, const Scalar& b) {
   if (!IsFloat(a.dtype)) return a.i == b.i;
   if (std::isnan(a.f) || std::isnan(b.f)) return std::isnan(a.f) && std::isnan(b.f);
   if (a.f == b.f) return true;
-  const double scale = std::max(1.0, std::max(std::abs(a.f), std::abs(b.f)));
+  const double scale = std::max({1.0, std::abs(a.f), std::abs(b.f)});
   return std::abs(a.f - b.f) <= Tolerance(a.dtype) * scale;
 }
 
