@@ -1,6 +1,4 @@
 // stax-run: runs a program on .npy files, or ONNX's backend tests.
-#include <unistd.h>
-
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -9,14 +7,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "compiler/frontend/onnx_tensor.h"
 #include "ir/artifact/artifact_io.h"
 #include "runtime/device.h"
 #include "runtime/executor.h"
 #include "tools/cli/command_line.h"
 #include "tools/npy/npy.h"
+#include "tools/run/compare.h"
 #include "tools/run/host_run.h"
 #include "tools/run/onnx_test.h"
 
@@ -27,23 +28,47 @@ struct Options {
   std::string device;
   std::string target;
   std::vector<std::string> inputs;
+  std::vector<std::string> expected;
+  Tolerance tolerance;
   std::vector<std::string> onnx_tests;
   std::string output_dir;
   bool quiet = false;
 };
 
-// "name=file" pairs -> tensors in the program's order.
-absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
-                                                   const std::vector<std::string>& pairs) {
+// "name=file" pairs of an option, by name.
+absl::StatusOr<std::map<std::string, std::string>> ParsePairs(
+    absl::string_view option, const std::vector<std::string>& pairs) {
   std::map<std::string, std::string> files;
   for (const std::string& pair : pairs) {
     std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
     if (split.first.empty() || split.second.empty())
       return absl::InvalidArgumentError(
-          absl::StrCat("--input ", pair, ": expected NAME=FILE.npy"));
+          absl::StrCat(option, " ", pair, ": expected NAME=FILE.npy or NAME=FILE.pb"));
     if (!files.insert(split).second)
-      return absl::InvalidArgumentError(absl::StrCat("--input ", split.first, " is given twice"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(option, " ", split.first, " is given twice"));
   }
+  return files;
+}
+
+// A .npy file, or one of ONNX's .pb files.
+absl::StatusOr<HostTensor> ReadTensor(const std::string& path) {
+  if (!absl::EndsWith(path, ".pb")) return ReadNpy(path);
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<NamedOnnxValue> tensor = ParseOnnxTensor(*bytes);
+  if (!tensor.ok())
+    return absl::Status(tensor.status().code(),
+                        absl::StrCat(path, ": ", tensor.status().message()));
+  return std::move(tensor->value);
+}
+
+// Tensors in the program's order.
+absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
+                                                   const std::vector<std::string>& pairs) {
+  absl::StatusOr<std::map<std::string, std::string>> parsed = ParsePairs("--input", pairs);
+  if (!parsed.ok()) return parsed.status();
+  std::map<std::string, std::string>& files = *parsed;
   std::vector<HostTensor> inputs;
   std::vector<std::string> names;
   for (int b : program.inputs()) {
@@ -57,7 +82,7 @@ absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
           absl::StrCat("input '", name, "' is missing: give --input ", name, "=FILE.npy (",
                        program.buffers(b).dtype(), "[",
                        absl::StrJoin(program.buffers(b).dims(), ", "), "])"));
-    absl::StatusOr<HostTensor> tensor = ReadNpy(file->second);
+    absl::StatusOr<HostTensor> tensor = ReadTensor(file->second);
     if (!tensor.ok()) return tensor.status();
     inputs.push_back(*std::move(tensor));
     files.erase(file);
@@ -82,6 +107,44 @@ std::string FileName(std::string name) {
   return absl::StrCat(name.empty() || name[0] == '.' ? "_" : "", name, ".npy");
 }
 
+// Aborted when an output is not as expected.
+absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>& outputs,
+                          const Options& options) {
+  absl::StatusOr<std::map<std::string, std::string>> files =
+      ParsePairs("--expect", options.expected);
+  if (!files.ok()) return files.status();
+  for (const auto& [name, path] : *files) {
+    int o = 0;
+    while (o < program.outputs_size() && program.outputs(o).name() != name) ++o;
+    if (o == program.outputs_size())
+      return absl::InvalidArgumentError(absl::StrCat("--expect: the program has no output '",
+                                                     name, "'"));
+    absl::StatusOr<HostTensor> want = ReadTensor(path);
+    if (!want.ok()) return want.status();
+    absl::Status status = CompareTensors(outputs[o], *want, options.tolerance);
+    if (!status.ok())
+      return absl::AbortedError(absl::StrCat("output '", name, "': ", status.message()));
+    std::cout << name << " is as expected (rtol " << options.tolerance.rtol << ", atol "
+              << options.tolerance.atol << ")\n";
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteOutputs(const Program& program, const std::vector<HostTensor>& outputs,
+                          const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot make folder ", folder, ": ", error.message()));
+  for (int o = 0; o < program.outputs_size(); ++o) {
+    absl::Status status = WriteNpy(
+        absl::StrCat(folder, "/", FileName(program.outputs(o).name())), outputs[o]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunProgram(const std::string& path, const Options& options) {
   absl::StatusOr<Program> program = ReadProgram(path);
   if (!program.ok()) return program.status();
@@ -94,20 +157,13 @@ absl::Status RunProgram(const std::string& path, const Options& options) {
   if (!executor.ok()) return executor.status();
   absl::StatusOr<std::vector<HostTensor>> outputs = RunOnHost(**executor, **device, *inputs);
   if (!outputs.ok()) return outputs.status();
-  for (int o = 0; o < program->outputs_size(); ++o) {
-    const std::string& name = program->outputs(o).name();
-    std::cout << Describe(name, (*outputs)[o]) << "\n";
-    if (options.output_dir.empty()) continue;
-    std::error_code error;
-    std::filesystem::create_directories(options.output_dir, error);
-    if (error)
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot make folder ", options.output_dir, ": ", error.message()));
-    absl::Status status =
-        WriteNpy(absl::StrCat(options.output_dir, "/", FileName(name)), (*outputs)[o]);
+  for (int o = 0; o < program->outputs_size(); ++o)
+    std::cout << Describe(program->outputs(o).name(), (*outputs)[o]) << "\n";
+  if (!options.output_dir.empty()) {
+    absl::Status status = WriteOutputs(*program, *outputs, options.output_dir);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  return CheckOutputs(*program, *outputs, options);
 }
 
 // One line a case, then the count. Aborted when a case failed.
@@ -138,7 +194,14 @@ int Main(int argc, char** argv) {
                   "Runs a program on .npy files, or ONNX backend-test folders.");
   cli.Option("device", "NAME", "cpu, cuda or cuda:N (default: what the program is for)",
              &options.device);
-  cli.Repeated("input", "NAME=FILE.npy", "value of an input", &options.inputs);
+  cli.Repeated("input", "NAME=FILE", "value of an input: .npy, or .pb of ONNX's tests",
+               &options.inputs);
+  cli.Repeated("expect", "NAME=FILE", "what an output should be; exit code 1 when it is not",
+               &options.expected);
+  cli.Option("rtol", "R", "with --expect: relative tolerance (default 1e-3)",
+             &options.tolerance.rtol);
+  cli.Option("atol", "A", "with --expect: absolute tolerance (default 1e-7)",
+             &options.tolerance.atol);
   cli.Option("output-dir", "DIR", "write each output to DIR/NAME.npy", &options.output_dir);
   cli.Repeated("onnx-test", "DIR", "folders with ONNX backend tests, at any depth",
                &options.onnx_tests);

@@ -22,8 +22,10 @@ constexpr StoppingRule kStopping;
 constexpr double kAgreement = 0.15;
 
 std::string VerdictText(const KernelProfile& profile, const RooflinePrediction& p) {
-  if (profile.measured_ns() < p.predicted_ns * (1 - kAgreement) && p.bound == "memory")
-    return "faster than DRAM allows: the data stays in a cache";
+  if (profile.error() < -kAgreement)
+    return p.bound == "memory" ? "faster than DRAM allows: the data stays in a cache"
+                               : absl::StrCat("faster than its ", p.bound,
+                                              " bound: the calibration was disturbed");
   if (profile.error() <= kAgreement) return absl::StrCat("at the ", p.bound, " bound");
   if (p.bound == "latency")
     return absl::StrFormat("%.1f times the cost of a launch", profile.measured_ns() / p.predicted_ns);
