@@ -59,12 +59,18 @@ int64_t AxisUpper(const LoopNest& nest, const TileAxis& axis) {
   return nest.Ranges().Bounds(Product(extents)).hi;
 }
 
-// Elements of the smallest type among the large accesses that make a 16-byte vector.
-int64_t VectorElements(const std::vector<Access>& accesses) {
-  int64_t largest = 0, bytes = 16;
+// Whether the access is one of the large ones.
+bool IsStream(const std::vector<Access>& accesses, const Access& access) {
+  int64_t largest = 0;
   for (const Access& a : accesses) largest = std::max(largest, a.elements);
+  return access.elements >= largest / 2;
+}
+
+// Elements of the smallest type among the streams that make a 16-byte vector.
+int64_t VectorElements(const std::vector<Access>& accesses) {
+  int64_t bytes = 16;
   for (const Access& a : accesses)
-    if (a.elements >= largest / 2) bytes = std::min<int64_t>(bytes, a.element_bytes);
+    if (IsStream(accesses, a)) bytes = std::min<int64_t>(bytes, a.element_bytes);
   return std::clamp<int64_t>(16 / bytes, 1, 8);
 }
 
@@ -95,8 +101,8 @@ Shape DescribeShape(const LoopNest& nest, const TileChoice& tile, const TargetSp
   shape.multiprocessors = target.multiprocessors;
   shape.lanes = target.is_cuda() ? kWarpLanes : target.lanes;
   shape.body_weight = std::max(1, BodyWeight(nest));
-  for (const LoopOp& op : nest.body)
-    shape.live_values += op.code == OpCode::kLoad || op.code == OpCode::kReduce;
+  for (const Access& a : accesses) shape.live_values += !a.store && IsStream(accesses, a);
+  for (const LoopOp& op : nest.body) shape.live_values += op.code == OpCode::kReduce;
   return shape;
 }
 
@@ -127,9 +133,9 @@ class Proposals {
     while (y * x * r < shape_.lanes) Grow(&y, &x, &r);
     if (cuda_) {
       while (warps > 1 && warps * kWarpLanes > y * x * r) warps /= 2;
-      while (y * x * r > preferred_slots_ * kWarpLanes * warps && warps < kMaxWarps) warps *= 2;
+      // A persistent row can't be cut, but shared by more warps.
+      while (r_block_ > preferred_slots_ * kWarpLanes * warps && warps < kMaxWarps) warps *= 2;
     }
-    // A persistent row can't be cut, whatever the body.
     const int64_t least = std::max<int64_t>(r_block_, shape_.lanes);
     while (y * x * r > preferred_slots_ * shape_.lanes * warps && y * x * r > least)
       Shrink(&y, &x, &r);

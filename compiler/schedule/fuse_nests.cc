@@ -194,6 +194,14 @@ class Fuser {
     ++versions_[kept];
     AddToIndex(kept);
     Propose(kept);
+    // Readers of what were two producers have one in common now.
+    for (const auto& [buffer, bytes] : traffic_[kept]) {
+      const auto producer = producer_.find(buffer);
+      if (producer == producer_.end() || producer->second != kept) continue;
+      const std::set<int>& readers = readers_[buffer];
+      if (readers.size() > kMaxPartners) continue;
+      for (int reader : readers) Propose(reader);
+    }
   }
 
   // Removes stores of temporaries that no group in the index reads. (The group itself is not in it:

@@ -377,6 +377,18 @@ TEST_P(ScheduleTest, ColumnSumsGetEnoughInstances) {
   EXPECT_LE(first.write_bytes.ConstOrDie(), first.read_bytes.ConstOrDie() / 100);
 }
 
+TEST_P(ScheduleTest, SecondStagesOfSiblingsAreOneLaunch) {
+  GraphBuilder b("column_sums");
+  const Tensor x = b.Input("x", DType::kBF16, {16384, 4096});
+  const Tensor dy = b.Input("dy", DType::kBF16, {16384, 4096});
+  b.Output("dw", b.Sum(b.Mul(x, dy), {0}));
+  b.Output("db", b.Sum(dy, {0}));
+  const Scheduled s = Compile(b, GetParam());
+  if (!ParseTarget(GetParam())->is_cuda()) return;  // enough columns for a CPU's cores
+  ASSERT_EQ(s.kernels.size(), 2);
+  EXPECT_EQ(s.kernels[0].read_bytes, 2 * 2 * 16384 * 4096);
+}
+
 TEST(CudaScheduleTest, LongRowsAreSplitToAbout2048Pieces) {
   GraphBuilder b("rows");
   const Tensor x = b.Input("x", DType::kF32, {8, 1 << 24});
