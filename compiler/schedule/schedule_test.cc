@@ -417,6 +417,23 @@ TEST_P(ScheduleTest, TwoHundredOpsStayOneKernel) {
   ExpectRight(s);
 }
 
+// Two hundred outputs in a chain: as few kernels as the limits on one body allow.
+TEST_P(ScheduleTest, FusedBodiesAreLimited) {
+  GraphBuilder b("outputs");
+  Tensor x = b.Input("x", DType::kF32, {100});
+  for (int k = 0; k < 200; ++k) {
+    x = b.Unary(k % 2 == 0 ? OpCode::kTanh : OpCode::kNeg, x);
+    b.Output("y" + std::to_string(k), x);
+  }
+  const Scheduled s = Compile(b, GetParam());
+  EXPECT_LE(s.kernels.size(), 8);
+  for (const KernelSpec& k : s.kernels) {
+    EXPECT_LE(k.nest.body.size(), 512);
+    EXPECT_LE(k.nest.buffers.size(), 49);
+  }
+  ExpectRight(s);
+}
+
 TEST_P(ScheduleTest, EqualGraphsGiveEqualKernels) {
   std::string texts[2];
   for (std::string& text : texts) {
