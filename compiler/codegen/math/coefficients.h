@@ -7,13 +7,12 @@ namespace stax::math {
 
 // (exp(x) - 1 - x) / x^2, relative to expm1 on [-0.34661, 0.34661]: 2^-26.1
 inline constexpr double kExpF32[] = {
-    0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f6p-5, 0x1.122536p-7,
-    0x1.6b97dep-10,
+    0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f6p-5, 0x1.122536p-7, 0x1.6b97dep-10,
 };
 
 // (exp(x) - 1 - x) / x^2, relative to expm1 on [-0.34661, 0.34661]: 2^-55.6
 inline constexpr double kExpF64[] = {
-    0x1.0000000000005p-1, 0x1.555555555554fp-3, 0x1.5555555552276p-5, 0x1.1111111114e1fp-7,
+    0x1.0000000000005p-1,  0x1.555555555554fp-3,  0x1.5555555552276p-5,  0x1.1111111114e1fp-7,
     0x1.6c16c17ec697fp-10, 0x1.a01a0186ccea3p-13, 0x1.a019a7d2b9643p-16, 0x1.71de675631e29p-19,
     0x1.28a171b637d8ep-22, 0x1.ae976fb090a23p-26,
 };
@@ -27,19 +26,21 @@ inline constexpr double kLogF32[] = {
 // (log1p(x) - x + x^2/2) / x^3, relative to log1p on [-0.25, 0.5]: 2^-27.6
 inline constexpr double kLog1pF32[] = {
     0x1.5555a4p-2, -0x1.00004ap-2, 0x1.99699ep-3, -0x1.54ed96p-3,
-    0x1.28807ap-3, -0x1.0d98fp-3, 0x1.acf4aap-4, -0x1.71e334p-5,
+    0x1.28807ap-3, -0x1.0d98fp-3,  0x1.acf4aap-4, -0x1.71e334p-5,
 };
 
 // (log2(1 + x) / x - log2(e)) / x, relative to log2(1 + x) on [-0.333333, 0.333333]: 2^-27.7
 inline constexpr double kLog2F32[] = {
-    -0x1.715476p-1, 0x1.ec703p-2, -0x1.7153ep-2, 0x1.279d6cp-2,
-    -0x1.ecd0d8p-3, 0x1.9de66ap-3, -0x1.684fb2p-3, 0x1.9cda3ep-3,
-    -0x1.7bdaa6p-3,
+    -0x1.715476p-1, 0x1.ec703p-2,   -0x1.7153ep-2, 0x1.279d6cp-2,  -0x1.ecd0d8p-3,
+    0x1.9de66ap-3,  -0x1.684fb2p-3, 0x1.9cda3ep-3, -0x1.7bdaa6p-3,
 };
 
 // (2 atanh(s) - 2 s) / s^3 in s^2 on [0, 0.02945]: 2^-37.6
 inline constexpr double kLogBrief[] = {
-    0x1.555554fdbb59p-1, 0x1.999a7a667d4dap-2, 0x1.2438dcfdad676p-2, 0x1.e2f60bb5311aep-3,
+    0x1.555554fdbb59p-1,
+    0x1.999a7a667d4dap-2,
+    0x1.2438dcfdad676p-2,
+    0x1.e2f60bb5311aep-3,
 };
 
 // (2 atanh(s) - 2 s) / s^3 in s^2 on [0, 0.02945]: 2^-59.5
@@ -50,105 +51,108 @@ inline constexpr double kLogF64[] = {
 
 // (atanh(s) - s - s^3/3) / s^5 in s^2 on [0, 0.02945]: 2^-66.3
 inline constexpr double kPowLog[] = {
-    0x1.9999999999b3p-3, 0x1.2492492457d35p-3, 0x1.c71c722d6e0ccp-4, 0x1.745ce9df5a56p-4,
+    0x1.9999999999b3p-3,  0x1.2492492457d35p-3, 0x1.c71c722d6e0ccp-4, 0x1.745ce9df5a56p-4,
     0x1.3b1eecffafed7p-4, 0x1.0f7fce30a4bf9p-4, 0x1.0e43d7bf59b0ap-4,
 };
 
 // (sin(x) - x) / x^3 in x^2 on [0, 0.6175]: 2^-27.9
 inline constexpr double kSinF32[] = {
-    -0x1.555546p-3, 0x1.110776p-7, -0x1.9952fap-13,
+    -0x1.555546p-3,
+    0x1.110776p-7,
+    -0x1.9952fap-13,
 };
 
 // (sin(x) - x) / x^3 in x^2 on [0, 0.6175]: 2^-57.9
 inline constexpr double kSinF64[] = {
-    -0x1.5555555555548p-3, 0x1.111111110f73p-7, -0x1.a01a019be9217p-13, 0x1.71de35552b527p-19,
-    -0x1.ae5e4b83e3823p-26, 0x1.5d8b5593e9661p-33,
+    -0x1.5555555555548p-3, 0x1.111111110f73p-7,    -0x1.a01a019be9217p-13,
+    0x1.71de35552b527p-19, -0x1.ae5e4b83e3823p-26, 0x1.5d8b5593e9661p-33,
 };
 
 // (cos(x) - 1 + x^2/2) / x^4 in x^2 on [0, 0.6175]: 2^-33.0
 inline constexpr double kCosF32[] = {
-    0x1.55554ap-5, -0x1.6c0c28p-10, 0x1.99e80cp-16,
+    0x1.55554ap-5,
+    -0x1.6c0c28p-10,
+    0x1.99e80cp-16,
 };
 
 // (cos(x) - 1 + x^2/2) / x^4 in x^2 on [0, 0.6175]: 2^-63.9
 inline constexpr double kCosF64[] = {
-    0x1.555555555554bp-5, -0x1.6c16c16c1500dp-10, 0x1.a01a019c8dceap-16, -0x1.27e4f7f04ae2p-22,
-    0x1.1ee9dac5fc8d2p-29, -0x1.8fa5e8acd857dp-37,
+    0x1.555555555554bp-5,  -0x1.6c16c16c1500dp-10, 0x1.a01a019c8dceap-16,
+    -0x1.27e4f7f04ae2p-22, 0x1.1ee9dac5fc8d2p-29,  -0x1.8fa5e8acd857dp-37,
 };
 
 // (asin(x) - x) / x^3 in x^2 on [0, 0.25]: 2^-27.6
 inline constexpr double kAsinF32[] = {
-    0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bbap-5, 0x1.8c3e28p-6,
-    0x1.595c92p-5,
+    0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bbap-5, 0x1.8c3e28p-6, 0x1.595c92p-5,
 };
 
 // (asin(x) - x) / x^3 in x^2 on [0, 0.25]: 2^-55.9
 inline constexpr double kAsinF64[] = {
-    0x1.555555555539p-3, 0x1.333333336e82bp-4, 0x1.6db6db4278802p-5, 0x1.f1c72c39b7cbbp-6,
+    0x1.555555555539p-3,  0x1.333333336e82bp-4, 0x1.6db6db4278802p-5, 0x1.f1c72c39b7cbbp-6,
     0x1.6e89f42ba1d2dp-6, 0x1.1c6be2fd327ecp-6, 0x1.c6fda50737896p-7, 0x1.8ec3c518d05d9p-7,
     0x1.abc83865b1f8dp-8, 0x1.3ff9c6925d073p-6, -0x1.09db812e24a6p-6, 0x1.0570630ad03fap-5,
 };
 
 // (atan(x) - x) / x^3 in x^2 on [0, 1]: 2^-28.5
 inline constexpr double kAtanF32[] = {
-    -0x1.55553ep-2, 0x1.9991e4p-3, -0x1.242086p-3, 0x1.c08c5p-4,
-    -0x1.580932p-4, 0x1.da2ac2p-5, -0x1.fd80cap-6, 0x1.6429bcp-7,
-    -0x1.d3679ap-10,
+    -0x1.55553ep-2, 0x1.9991e4p-3,  -0x1.242086p-3, 0x1.c08c5p-4,    -0x1.580932p-4,
+    0x1.da2ac2p-5,  -0x1.fd80cap-6, 0x1.6429bcp-7,  -0x1.d3679ap-10,
 };
 
 // (atan(x) - x) / x^3 in x^2 on [0, 1]: 2^-57.6
 inline constexpr double kAtanF64[] = {
-    -0x1.5555555555526p-2, 0x1.99999999955b1p-3, -0x1.249249237f4adp-3, 0x1.c71c717fcc821p-4,
-    -0x1.745d11ae43c75p-4, 0x1.3b1366981b929p-4, -0x1.110e51179a14ep-4, 0x1.e1bba5c45db9ap-5,
-    -0x1.ae5e7012b9606p-5, 0x1.82dacf385580bp-5, -0x1.59a3eacad73d5p-5, 0x1.2c2e3637a8fa5p-5,
-    -0x1.e9f99b682a409p-6, 0x1.683c45f8db97cp-6, -0x1.c78ee43660c07p-7, 0x1.d7b7f015ad2a8p-8,
+    -0x1.5555555555526p-2, 0x1.99999999955b1p-3,  -0x1.249249237f4adp-3,  0x1.c71c717fcc821p-4,
+    -0x1.745d11ae43c75p-4, 0x1.3b1366981b929p-4,  -0x1.110e51179a14ep-4,  0x1.e1bba5c45db9ap-5,
+    -0x1.ae5e7012b9606p-5, 0x1.82dacf385580bp-5,  -0x1.59a3eacad73d5p-5,  0x1.2c2e3637a8fa5p-5,
+    -0x1.e9f99b682a409p-6, 0x1.683c45f8db97cp-6,  -0x1.c78ee43660c07p-7,  0x1.d7b7f015ad2a8p-8,
     -0x1.7a386ae9c343ap-9, 0x1.b3f933e2e03fcp-11, -0x1.3f34fc837e191p-13, 0x1.bbeb9bd730705p-17,
 };
 
 // (sinh(x) - x) / x^3 in x^2 on [0, 1]: 2^-31.6
 inline constexpr double kSinhF32[] = {
-    0x1.555556p-3, 0x1.1110ep-7, 0x1.a022bcp-13, 0x1.756c1ep-19,
+    0x1.555556p-3,
+    0x1.1110ep-7,
+    0x1.a022bcp-13,
+    0x1.756c1ep-19,
 };
 
 // (sinh(x) - x) / x^3 in x^2 on [0, 1]: 2^-61.8
 inline constexpr double kSinhF64[] = {
-    0x1.5555555555556p-3, 0x1.111111111101ep-7, 0x1.a01a01a03726ap-13, 0x1.71de3a3b0696dp-19,
+    0x1.5555555555556p-3,  0x1.111111111101ep-7,  0x1.a01a01a03726ap-13, 0x1.71de3a3b0696dp-19,
     0x1.ae646ff54fb1dp-26, 0x1.6116f46e000fcp-33, 0x1.b5c8b15e71046p-41,
 };
 
 // (tanh(x) - x) / x^3 in x^2 on [0, 0.36]: 2^-28.4
 inline constexpr double kTanhF32[] = {
-    -0x1.55553ep-2, 0x1.1109bep-3, -0x1.b89abap-5, 0x1.54c3c2p-6,
-    -0x1.828776p-8,
+    -0x1.55553ep-2, 0x1.1109bep-3, -0x1.b89abap-5, 0x1.54c3c2p-6, -0x1.828776p-8,
 };
 
 // erf(x) / x - 1 in x^2 on [0, 0.878906]: 2^-25.6
 inline constexpr double kErfSmallF32[] = {
-    0x1.06eba6p-3, -0x1.8126dcp-2, 0x1.ce1856p-4, -0x1.b6698ep-6,
-    0x1.466a12p-8, -0x1.36a5aep-11,
+    0x1.06eba6p-3, -0x1.8126dcp-2, 0x1.ce1856p-4, -0x1.b6698ep-6, 0x1.466a12p-8, -0x1.36a5aep-11,
 };
 
 // log2(erfc(x)), relative to erf on [0.9375, 4]: 2^-28.8
 inline constexpr double kErfLargeF32[] = {
-    -0x1.521c6ep-12, -0x1.a0713p+0, -0x1.d6cd68p-1, -0x1.329628p-3,
-    0x1.05be26p-5, -0x1.1dd6fcp-8, 0x1.2556d8p-12,
+    -0x1.521c6ep-12, -0x1.a0713p+0,  -0x1.d6cd68p-1, -0x1.329628p-3,
+    0x1.05be26p-5,   -0x1.1dd6fcp-8, 0x1.2556d8p-12,
 };
 
 // erf(x) / x - 1 in x^2 on [0, 1]: 2^-56.3
 inline constexpr double kErfSmallF64[] = {
-    0x1.06eba8214db69p-3, -0x1.812746b037a25p-2, 0x1.ce2f21a0458d7p-4, -0x1.b82ce31354c5p-6,
-    0x1.565bcd2c60b16p-8, -0x1.c02db9328c8bdp-11, 0x1.f9a3b93eef2c2p-14, -0x1.f4dcef8fb911fp-17,
+    0x1.06eba8214db69p-3,  -0x1.812746b037a25p-2,  0x1.ce2f21a0458d7p-4,  -0x1.b82ce31354c5p-6,
+    0x1.565bcd2c60b16p-8,  -0x1.c02db9328c8bdp-11, 0x1.f9a3b93eef2c2p-14, -0x1.f4dcef8fb911fp-17,
     0x1.ba68fadb23125p-20, -0x1.638fd803e96d3p-23, 0x1.131b5518b352bp-26, -0x1.c497681775b1ep-30,
     0x1.3b7009bbf552bp-33,
 };
 
 // log(erfc(x)), relative to erf on [-1, 4]: 2^-59.2
 inline constexpr double kErfLargeF64[] = {
-    -0x1.575b329b1f516p+2, -0x1.1ac3258a8dc2dp+2, -0x1.d8f5dece92365p-1, -0x1.0dc3b5fb0ab44p-6,
-    0x1.d406b3743c48fp-9, -0x1.7ffcfb4b9eab5p-11, 0x1.1bc3a591e9d16p-13, -0x1.5b656ff876253p-16,
-    0x1.0604c9cbe25c1p-19, 0x1.b54e05216b30bp-23, -0x1.73f39d0e80497p-23, 0x1.f0892ccc70619p-25,
-    -0x1.df597ea77449fp-27, 0x1.5c628bd90216bp-29, -0x1.2d7e0aaa91505p-32, -0x1.6eb9fe42e92abp-35,
-    0x1.475fbde9cc2eep-35, -0x1.6abf39872582bp-37, 0x1.311dde3f932a4p-40,
+    -0x1.575b329b1f516p+2,  -0x1.1ac3258a8dc2dp+2,  -0x1.d8f5dece92365p-1,  -0x1.0dc3b5fb0ab44p-6,
+    0x1.d406b3743c48fp-9,   -0x1.7ffcfb4b9eab5p-11, 0x1.1bc3a591e9d16p-13,  -0x1.5b656ff876253p-16,
+    0x1.0604c9cbe25c1p-19,  0x1.b54e05216b30bp-23,  -0x1.73f39d0e80497p-23, 0x1.f0892ccc70619p-25,
+    -0x1.df597ea77449fp-27, 0x1.5c628bd90216bp-29,  -0x1.2d7e0aaa91505p-32, -0x1.6eb9fe42e92abp-35,
+    0x1.475fbde9cc2eep-35,  -0x1.6abf39872582bp-37, 0x1.311dde3f932a4p-40,
 };
 
 }  // namespace stax::math

@@ -10,8 +10,8 @@ namespace {
 // Moves what stands behind the builder's insertion point to a new block and returns it.
 llvm::BasicBlock* SplitHere(llvm::IRBuilderBase& b) {
   llvm::BasicBlock* head = b.GetInsertBlock();
-  auto* tail = llvm::BasicBlock::Create(b.getContext(), "math.done", head->getParent(),
-                                        head->getNextNode());
+  auto* tail =
+      llvm::BasicBlock::Create(b.getContext(), "math.done", head->getParent(), head->getNextNode());
   tail->splice(tail->end(), head, b.GetInsertPoint(), head->end());
   tail->replaceSuccessorsPhiUsesWith(head, tail);
   b.SetInsertPoint(head);
@@ -20,15 +20,13 @@ llvm::BasicBlock* SplitHere(llvm::IRBuilderBase& b) {
 
 }  // namespace
 
-Values RareBranch(const Mask& condition, const Values& usual,
-                  const std::function<Values()>& rare) {
+Values RareBranch(const Mask& condition, const Values& usual, const std::function<Values()>& rare) {
   llvm::IRBuilderBase& b = condition.builder();
   llvm::BasicBlock* tail = SplitHere(b);
   llvm::BasicBlock* head = b.GetInsertBlock();
-  auto* rare_block =
-      llvm::BasicBlock::Create(b.getContext(), "math.rare", head->getParent(), tail);
-  llvm::Value* any = condition.type()->isVectorTy() ? b.CreateOrReduce(condition.value())
-                                                    : condition.value();
+  auto* rare_block = llvm::BasicBlock::Create(b.getContext(), "math.rare", head->getParent(), tail);
+  llvm::Value* any =
+      condition.type()->isVectorTy() ? b.CreateOrReduce(condition.value()) : condition.value();
   b.CreateCondBr(any, rare_block, tail,
                  llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(rare_block);

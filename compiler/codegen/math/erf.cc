@@ -1,6 +1,6 @@
-// erf(x) = x + x P(x^2) below about 1, else 1 - 2^P(x) (f32) or 1 - exp(P(x - 2)) (f64) with P a fit
-// of the logarithm of erfc (the form of N. Juffa's erff); erf is 1 from 4 and 6 on. The error of P
-// is scaled down by erfc, 0.18 at most.
+// erf(x) = x + x P(x^2) below about 1, else 1 - 2^P(x) (f32) or 1 - exp(P(x - 2)) (f64) with P a
+// fit of the logarithm of erfc (the form of N. Juffa's erff); erf is 1 from 4 and 6 on. The error
+// of P is scaled down by erfc, 0.18 at most.
 #include "compiler/codegen/math/erf.h"
 
 #include "compiler/codegen/math/coefficients.h"

@@ -46,9 +46,7 @@ ExpReduction ReduceExp(const Real& x) {
 }
 
 // P of exp(r) = 1 + r + r^2 P(r) for |r| <= ln2/2.
-Real ExpTail(const Real& r) {
-  return r.brief() ? Polynomial(r, kExpF32) : Polynomial(r, kExpF64);
-}
+Real ExpTail(const Real& r) { return r.brief() ? Polynomial(r, kExpF32) : Polynomial(r, kExpF64); }
 
 Real ExpOfReduced(const Real& r) { return Fma(r, Fma(r, ExpTail(r), 1), 1); }
 

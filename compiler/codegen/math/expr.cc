@@ -34,8 +34,7 @@ Mask operator!(const Mask& a) { return {a.context(), a.builder().CreateNot(a.val
 
 Bits Bits::Constant(uint64_t v) const {
   const llvm::APInt wide(64, v);
-  return {context(),
-          llvm::ConstantInt::get(type(), wide.trunc(type()->getScalarSizeInBits()))};
+  return {context(), llvm::ConstantInt::get(type(), wide.trunc(type()->getScalarSizeInBits()))};
 }
 Bits operator+(const Bits& a, const Bits& b) {
   return {a.context(), a.builder().CreateAdd(a.value(), b.value())};
@@ -69,9 +68,7 @@ Mask UnsignedAtLeast(const Bits& a, uint64_t b) {
   return {a.context(), a.builder().CreateICmpUGE(a.value(), a.Constant(b).value())};
 }
 
-Real Real::Constant(double v) const {
-  return {context(), llvm::ConstantFP::get(type(), v)};
-}
+Real Real::Constant(double v) const { return {context(), llvm::ConstantFP::get(type(), v)}; }
 llvm::Type* Real::IntegerType() const {
   return Shaped(type(), builder().getIntNTy(f64() ? 64 : 32));
 }
@@ -118,8 +115,8 @@ Real Sqrt(const Real& a) { return {a.context(), Intrinsic(llvm::Intrinsic::sqrt,
 Real Trunc(const Real& a) { return {a.context(), Intrinsic(llvm::Intrinsic::trunc, a)}; }
 Real RoundEven(const Real& a) { return {a.context(), Intrinsic(llvm::Intrinsic::roundeven, a)}; }
 Real CopySign(const Real& magnitude, const Real& sign) {
-  return {sign.context(), sign.builder().CreateBinaryIntrinsic(
-                              llvm::Intrinsic::copysign, magnitude.value(), sign.value())};
+  return {sign.context(), sign.builder().CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
+                                                               magnitude.value(), sign.value())};
 }
 Real Select(const Mask& c, const Real& a, RealArg b) {
   return {a.context(), a.builder().CreateSelect(c.value(), a.value(), b.For(a).value())};
@@ -153,9 +150,7 @@ Real FromInteger(const Bits& a, const Real& like) {
 Real PowerOfTwo(const Bits& e, const Real& like) {
   return FromBits((e + like.bias()) << like.fraction_bits(), like);
 }
-Real FlipSign(const Real& a, const Bits& b) {
-  return FromBits(ToBits(a) ^ (b & a.sign_bit()), a);
-}
+Real FlipSign(const Real& a, const Bits& b) { return FromBits(ToBits(a) ^ (b & a.sign_bit()), a); }
 
 Real CallLanewise(llvm::Intrinsic::ID id, llvm::ArrayRef<Real> args) {
   const Real& first = args.front();
@@ -176,9 +171,9 @@ Real CallLanewise(llvm::Intrinsic::ID id, llvm::ArrayRef<Real> args) {
 }
 
 Real ApproximateReciprocal(const Real& b) {
-  return CallLanewise(b.f64() ? llvm::Intrinsic::nvvm_rcp_approx_ftz_d
-                              : llvm::Intrinsic::nvvm_rcp_approx_ftz_f,
-                      {b});
+  return CallLanewise(
+      b.f64() ? llvm::Intrinsic::nvvm_rcp_approx_ftz_d : llvm::Intrinsic::nvvm_rcp_approx_ftz_f,
+      {b});
 }
 
 Real BenignQuotient(RealArg a, const Real& b) {

@@ -90,8 +90,8 @@ class Real : public Expr {
 // A Real, or a number that becomes a constant of the type of the operand beside it.
 class RealArg {
  public:
-  RealArg(const Real& r) : value_(r.value()) {}           // NOLINT
-  RealArg(double c) : constant_(c), value_(nullptr) {}    // NOLINT
+  RealArg(const Real& r) : value_(r.value()) {}         // NOLINT
+  RealArg(double c) : constant_(c), value_(nullptr) {}  // NOLINT
   Real For(const Real& other) const {
     return value_ != nullptr ? Real(other.context(), value_) : other.Constant(constant_);
   }
@@ -124,9 +124,7 @@ Real Trunc(const Real& a);
 Real RoundEven(const Real& a);
 Real CopySign(const Real& magnitude, const Real& sign);
 Real Select(const Mask& c, const Real& a, RealArg b);
-inline Real Select(const Mask& c, double a, const Real& b) {
-  return Select(c, b.Constant(a), b);
-}
+inline Real Select(const Mask& c, double a, const Real& b) { return Select(c, b.Constant(a), b); }
 // Clamped from above / below; NaN stays.
 Real AtMost(const Real& a, double limit);
 Real AtLeast(const Real& a, double limit);

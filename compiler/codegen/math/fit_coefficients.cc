@@ -7,7 +7,8 @@
 // that rounding costs almost nothing. The weight is chosen so that the error printed beside each
 // array is the relative error of the function (unless the entry says otherwise).
 //
-// Usage: bazel run //compiler/codegen/math:fit_coefficients > compiler/codegen/math/coefficients.h
+// Usage: bazel run //compiler/codegen/math:fit_coefficients > compiler/codegen/math/coefficients.h,
+// then clang-format.
 #include <mpfr.h>
 
 #include <algorithm>
@@ -148,7 +149,9 @@ std::vector<int> Extrema(const std::vector<Real>& e, int count) {
       points.push_back(i);
     }
   }
-  const auto smaller = [&e, &points](int i, int k) { return Abs(e[points[i]]) < Abs(e[points[k]]); };
+  const auto smaller = [&e, &points](int i, int k) {
+    return Abs(e[points[i]]) < Abs(e[points[k]]);
+  };
   while (static_cast<int>(points.size()) > count) {
     const int last = static_cast<int>(points.size()) - 1;
     int drop = smaller(0, last) ? 0 : last;
@@ -239,7 +242,12 @@ Real Cube(const Real& x) { return x * x * x; }
 
 // For odd f with f(x) = x + x^3 P(x^2): the target in z = x^2, relative to f.
 Fit Odd(const std::string& name, bool f64, double hi, int terms, const std::string& f, UnaryFn fn) {
-  return {name, f64, 0, hi, terms, "(" + f + " - x) / x^3 in x^2",
+  return {name,
+          f64,
+          0,
+          hi,
+          terms,
+          "(" + f + " - x) / x^3 in x^2",
           [fn](const Real& z) {
             const Real x = Sqrt(z);
             return (Apply(fn, x) - x) / Cube(x);
@@ -248,17 +256,25 @@ Fit Odd(const std::string& name, bool f64, double hi, int terms, const std::stri
 }
 
 Fit Expm1(const std::string& name, bool f64, int terms) {
-  return {name, f64, -0.34661, 0.34661, terms, "(exp(x) - 1 - x) / x^2, relative to expm1",
+  return {name,
+          f64,
+          -0.34661,
+          0.34661,
+          terms,
+          "(exp(x) - 1 - x) / x^2, relative to expm1",
           [](const Real& x) { return (Apply(mpfr_expm1, x) - x) / Square(x); },
           [](const Real& x) { return Square(x) / Apply(mpfr_expm1, x); }};
 }
 
 // log(1 + f) = f - f^2/2 + f^3 P(f).
 Fit Log1pCubic(const std::string& name, double lo, double hi, int terms) {
-  return {name, false, lo, hi, terms, "(log1p(x) - x + x^2/2) / x^3, relative to log1p",
-          [](const Real& x) {
-            return (Apply(mpfr_log1p, x) - x + Square(x) / Real(2)) / Cube(x);
-          },
+  return {name,
+          false,
+          lo,
+          hi,
+          terms,
+          "(log1p(x) - x + x^2/2) / x^3, relative to log1p",
+          [](const Real& x) { return (Apply(mpfr_log1p, x) - x + Square(x) / Real(2)) / Cube(x); },
           [](const Real& x) { return Cube(x) / Apply(mpfr_log1p, x); }};
 }
 
@@ -267,7 +283,12 @@ Fit Log2(const std::string& name, double lo, double hi, int terms) {
   const auto log2_1p = [](const Real& x) {
     return Apply(mpfr_log1p, x) / Apply(mpfr_log, Real(2));
   };
-  return {name, false, lo, hi, terms, "(log2(1 + x) / x - log2(e)) / x, relative to log2(1 + x)",
+  return {name,
+          false,
+          lo,
+          hi,
+          terms,
+          "(log2(1 + x) / x - log2(e)) / x, relative to log2(1 + x)",
           [log2_1p](const Real& x) {
             return (log2_1p(x) / x - Real(1) / Apply(mpfr_log, Real(2))) / x;
           },
@@ -277,7 +298,12 @@ Fit Log2(const std::string& name, double lo, double hi, int terms) {
 // log((1 + s) / (1 - s)) = 2 atanh(s) = 2 s + s z P(z), z = s^2.
 Fit LogAtanh(const std::string& name, int terms) {
   const auto twice = [](const Real& s) { return Real(2) * Apply(mpfr_atanh, s); };
-  return {name, true, 0, 0.02945, terms, "(2 atanh(s) - 2 s) / s^3 in s^2",
+  return {name,
+          true,
+          0,
+          0.02945,
+          terms,
+          "(2 atanh(s) - 2 s) / s^3 in s^2",
           [twice](const Real& z) {
             const Real s = Sqrt(z);
             return (twice(s) - Real(2) * s) / Cube(s);
@@ -287,7 +313,12 @@ Fit LogAtanh(const std::string& name, int terms) {
 
 // atanh(s) = s + s z (1/3 + z P(z)): what pow adds to a double-double 1/3.
 Fit PowLog(const std::string& name, int terms) {
-  return {name, true, 0, 0.02945, terms, "(atanh(s) - s - s^3/3) / s^5 in s^2",
+  return {name,
+          true,
+          0,
+          0.02945,
+          terms,
+          "(atanh(s) - s - s^3/3) / s^5 in s^2",
           [](const Real& z) {
             const Real s = Sqrt(z);
             return (Apply(mpfr_atanh, s) - s - Cube(s) / Real(3)) / (Cube(s) * z);
@@ -299,16 +330,25 @@ Fit PowLog(const std::string& name, int terms) {
 }
 
 Fit Cos(const std::string& name, bool f64, int terms) {
-  return {name, f64, 0, 0.6175, terms, "(cos(x) - 1 + x^2/2) / x^4 in x^2",
-          [](const Real& z) {
-            return (Apply(mpfr_cos, Sqrt(z)) - Real(1) + z / Real(2)) / Square(z);
-          },
-          [](const Real& z) { return Square(z) / Apply(mpfr_cos, Sqrt(z)); }};
+  return {
+      name,
+      f64,
+      0,
+      0.6175,
+      terms,
+      "(cos(x) - 1 + x^2/2) / x^4 in x^2",
+      [](const Real& z) { return (Apply(mpfr_cos, Sqrt(z)) - Real(1) + z / Real(2)) / Square(z); },
+      [](const Real& z) { return Square(z) / Apply(mpfr_cos, Sqrt(z)); }};
 }
 
 // erf(x) = x + x P(x^2) for small x.
 Fit ErfSmall(const std::string& name, bool f64, double hi, int terms) {
-  return {name, f64, 0, hi * hi, terms, "erf(x) / x - 1 in x^2",
+  return {name,
+          f64,
+          0,
+          hi * hi,
+          terms,
+          "erf(x) / x - 1 in x^2",
           [](const Real& z) { return Apply(mpfr_erf, Sqrt(z)) / Sqrt(z) - Real(1); },
           [](const Real& z) { return Sqrt(z) / Apply(mpfr_erf, Sqrt(z)); }};
 }
@@ -319,8 +359,13 @@ Fit ErfLarge(const std::string& name, bool f64, double lo, double hi, double shi
     const Real l = Apply(mpfr_log, Apply(mpfr_erfc, x + Real(shift)));
     return f64 ? l : l / Apply(mpfr_log, Real(2));
   };
-  return {name, f64, lo - shift, hi - shift, terms,
-          f64 ? "log(erfc(x)), relative to erf" : "log2(erfc(x)), relative to erf", log_erfc,
+  return {name,
+          f64,
+          lo - shift,
+          hi - shift,
+          terms,
+          f64 ? "log(erfc(x)), relative to erf" : "log2(erfc(x)), relative to erf",
+          log_erfc,
           [shift](const Real& x) {
             const Real y = x + Real(shift);
             return Apply(mpfr_erfc, y) / Apply(mpfr_erf, y);
@@ -367,6 +412,7 @@ int main(int argc, char** argv) {
   for (const Fit& fit : Fits()) {
     if (argc < 2 || fit.name == argv[1]) PrintFit(fit);
   }
-  std::printf("}  // namespace stax::math\n\n#endif  // STAX_COMPILER_CODEGEN_MATH_COEFFICIENTS_H_\n");
+  std::printf(
+      "}  // namespace stax::math\n\n#endif  // STAX_COMPILER_CODEGEN_MATH_COEFFICIENTS_H_\n");
   return 0;
 }

@@ -33,7 +33,8 @@ ABSL_FLAG(bool, cpu, false, "check the code for this CPU instead of a GPU's");
 ABSL_FLAG(bool, ptx, false, "print the PTX of the kernels and end");
 ABSL_FLAG(std::string, arch, "sm_90a", "PTX target");
 ABSL_FLAG(int64_t, stride, 1, "of the f32 arguments of one-operand functions");
-ABSL_FLAG(int64_t, samples, int64_t{1} << 20, "random f64 arguments; 16 times as many pairs of f32");
+ABSL_FLAG(int64_t, samples, int64_t{1} << 20,
+          "random f64 arguments; 16 times as many pairs of f32");
 
 namespace stax::math {
 namespace {
@@ -75,14 +76,16 @@ class GpuEvaluator : public Evaluator {
     const size_t bytes = n * (f64 ? 8 : 4);
     STAX_CHECK(bytes <= kBytes, "chunk too large");
     Call<uint64_t, const void*, size_t>("cuMemcpyHtoD_v2", buffers_[0], a, bytes);
-    if (IsBinary(code)) Call<uint64_t, const void*, size_t>("cuMemcpyHtoD_v2", buffers_[1], b, bytes);
+    if (IsBinary(code))
+      Call<uint64_t, const void*, size_t>("cuMemcpyHtoD_v2", buffers_[1], b, bytes);
     void* kernel = nullptr;
     Call<void**, void*, const char*>("cuModuleGetFunction", &kernel, module_,
                                      SweepName(code, {f64, 1}).c_str());
     void* parameters[] = {&buffers_[0], &buffers_[1], &buffers_[2], &n};
     const auto blocks = static_cast<unsigned>((n + 255) / 256);
     Call<void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
-         void**>("cuLaunchKernel", kernel, blocks, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr);
+         void**>("cuLaunchKernel", kernel, blocks, 1, 1, 256, 1, 1, 0, nullptr, parameters,
+                 nullptr);
     Call<void*, uint64_t, size_t>("cuMemcpyDtoH_v2", out, buffers_[2], bytes);
   }
 

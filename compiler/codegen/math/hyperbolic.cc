@@ -57,8 +57,8 @@ Real Tanh(const Real& x) {
   }
   const Real z = a * a;
   const Real small = Fma(a * z, Polynomial(z, kTanhF32), a);
-  const Real e = x.approximate_f32() ? BoundedExp2(0x1.715476p+1 * a)
-                                     : BoundedExp(2 * AtMost(a, 10));
+  const Real e =
+      x.approximate_f32() ? BoundedExp2(0x1.715476p+1 * a) : BoundedExp(2 * AtMost(a, 10));
   const Real inverse = x.approximate_f32() ? ApproximateReciprocal(e + 1) : 1 / (e + 1);
   return CopySign(Select(a < 0.6, small, Fma(inverse, -2, 1)), x);
 }

@@ -63,8 +63,8 @@ const MathFunction* Find(OpCode code) {
 
 bool IsMathOp(OpCode code) { return Find(code) != nullptr; }
 
-llvm::Value* EmitMath(llvm::IRBuilderBase& builder, OpCode code,
-                      llvm::ArrayRef<llvm::Value*> args, const MathOptions& options) {
+llvm::Value* EmitMath(llvm::IRBuilderBase& builder, OpCode code, llvm::ArrayRef<llvm::Value*> args,
+                      const MathOptions& options) {
   const MathFunction* function = Find(code);
   STAX_CHECK(function != nullptr, std::string(OpName(code)));
   STAX_CHECK(args.size() == (function->unary != nullptr ? 1u : 2u), std::string(OpName(code)));

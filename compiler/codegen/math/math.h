@@ -3,8 +3,12 @@
 // Each emits branch-free code (polynomials after exact range reduction, bit tricks, selects) on f32
 // or f64 values or vectors of them, with no external calls. Errors against MPFR over the whole
 // range, denormals included: at most 2 ulp in f32, 4 ulp in f64; special values as in C99.
-// Coefficients: own minimax fits (tools in this folder's README) or classic published ones, with
-// their source named beside them.
+// Measured errors, instruction counts and the origin of the coefficients: README.md.
+//
+// sin, cos, tan, fmod and mod have a branch around rare arguments (huge, or of huge ratio), in
+// which an internal function of the module is called: they split the block being built. The builder
+// is left where it was, but in a new block, so take GetInsertBlock() afterwards. On the CPU the
+// target must have FMA (x86-64-v3).
 #ifndef STAX_COMPILER_CODEGEN_MATH_MATH_H_
 #define STAX_COMPILER_CODEGEN_MATH_MATH_H_
 
@@ -23,8 +27,8 @@ struct MathOptions {
 bool IsMathOp(OpCode code);
 
 // `args`: one or two values of the same type: float, double, or a fixed vector of these.
-llvm::Value* EmitMath(llvm::IRBuilderBase& builder, OpCode code,
-                      llvm::ArrayRef<llvm::Value*> args, const MathOptions& options);
+llvm::Value* EmitMath(llvm::IRBuilderBase& builder, OpCode code, llvm::ArrayRef<llvm::Value*> args,
+                      const MathOptions& options);
 
 }  // namespace stax
 

@@ -1,6 +1,6 @@
-// Errors of every math function on the CPU: samples, edges, subnormals, all f16 and bf16 numbers; as
-// scalars and as vectors, which must agree bit for bit. f32 is judged by the C library in f64, and
-// its worst argument and a part by MPFR; f64 by MPFR.
+// Errors of every math function on the CPU: samples, edges, subnormals, all f16 and bf16 numbers;
+// as scalars and as vectors, which must agree bit for bit. f32 is judged by the C library in f64,
+// and its worst argument and a part by MPFR; f64 by MPFR.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,14 +23,14 @@ struct Bound {
   double f32, f64;
 };
 constexpr Bound kBounds[] = {
-    {OpCode::kRsqrt, 1.6, 1.6},   {OpCode::kExp, 1.0, 1.0},    {OpCode::kExp2, 1.0, 1.1},
-    {OpCode::kExpm1, 1.6, 2.1},   {OpCode::kLog, 1.0, 1.0},    {OpCode::kLog2, 1.5, 1.6},
-    {OpCode::kLog1p, 1.4, 1.6},   {OpCode::kSin, 1.7, 1.7},    {OpCode::kCos, 1.7, 1.7},
-    {OpCode::kTan, 0.6, 3.0},     {OpCode::kAsin, 1.3, 1.3},   {OpCode::kAcos, 1.3, 1.3},
-    {OpCode::kAtan, 1.5, 1.7},    {OpCode::kSinh, 1.8, 1.8},   {OpCode::kCosh, 1.5, 1.5},
-    {OpCode::kTanh, 1.5, 2.7},    {OpCode::kAsinh, 0.6, 1.9},  {OpCode::kAcosh, 0.6, 2.3},
-    {OpCode::kAtanh, 0.6, 2.2},   {OpCode::kErf, 1.4, 1.3},    {OpCode::kSigmoid, 1.8, 1.8},
-    {OpCode::kPow, 0.6, 1.2},     {OpCode::kAtan2, 1.6, 1.6},  {OpCode::kFmod, 0.0, 0.0},
+    {OpCode::kRsqrt, 1.6, 1.6}, {OpCode::kExp, 1.0, 1.0},   {OpCode::kExp2, 1.0, 1.1},
+    {OpCode::kExpm1, 1.6, 2.1}, {OpCode::kLog, 1.0, 1.0},   {OpCode::kLog2, 1.5, 1.6},
+    {OpCode::kLog1p, 1.4, 1.6}, {OpCode::kSin, 1.7, 1.7},   {OpCode::kCos, 1.7, 1.7},
+    {OpCode::kTan, 0.6, 3.0},   {OpCode::kAsin, 1.3, 1.3},  {OpCode::kAcos, 1.3, 1.3},
+    {OpCode::kAtan, 1.5, 1.7},  {OpCode::kSinh, 1.8, 1.8},  {OpCode::kCosh, 1.5, 1.5},
+    {OpCode::kTanh, 1.5, 2.7},  {OpCode::kAsinh, 0.6, 1.9}, {OpCode::kAcosh, 0.6, 2.3},
+    {OpCode::kAtanh, 0.6, 2.2}, {OpCode::kErf, 1.4, 1.3},   {OpCode::kSigmoid, 1.8, 1.8},
+    {OpCode::kPow, 0.6, 1.2},   {OpCode::kAtan2, 1.6, 1.6}, {OpCode::kFmod, 0.0, 0.0},
     {OpCode::kMod, 0.5, 0.5},
 };
 

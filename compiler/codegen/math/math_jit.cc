@@ -6,29 +6,11 @@
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace stax::math {
-namespace {
-
-void Optimize(llvm::Module& module, llvm::TargetMachine* machine) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder builder(machine);
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1).run(module, mam);
-}
-
-}  // namespace
 
 MathJit::MathJit(const std::string& cpu, const std::vector<OpCode>& ops,
                  const std::vector<SweepType>& types) {
@@ -45,7 +27,7 @@ MathJit::MathJit(const std::string& cpu, const std::vector<OpCode>& ops,
     for (const SweepType& type : types) EmitSweepFunction(*module, code, type);
   }
   STAX_CHECK(!llvm::verifyModule(*module, &llvm::errs()), "invalid IR");
-  Optimize(*module, machine.get());
+  Simplify(*module, machine.get());
   // No process symbols: a call to a library function fails to link.
   jit_ = llvm::cantFail(llvm::orc::LLJITBuilder()
                             .setJITTargetMachineBuilder(target)

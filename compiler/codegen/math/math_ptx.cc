@@ -7,13 +7,9 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace stax::math {
 namespace {
@@ -27,30 +23,9 @@ std::unique_ptr<llvm::TargetMachine> Machine(const std::string& arch) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   STAX_CHECK(target != nullptr, error);
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, arch, "+ptx83", llvm::TargetOptions(), std::nullopt, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
-}
-
-// The simplifications that kernels get too; no inlining.
-void Optimize(llvm::Module& module, llvm::TargetMachine* machine) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PassBuilder builder(machine);
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::EarlyCSEPass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::SimplifyCFGPass());
-  for (llvm::Function& f : module) {
-    if (!f.isDeclaration()) passes.run(f, fam);
-  }
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, arch, "+ptx83", llvm::TargetOptions(), std::nullopt,
+                                  std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 }  // namespace
@@ -66,13 +41,13 @@ std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops) {
     EmitMathSweepKernel(module, code, {/*f64=*/true});
   }
   STAX_CHECK(!llvm::verifyModule(module, &llvm::errs()), "invalid IR");
-  Optimize(module, machine.get());
+  Simplify(module, machine.get());
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  STAX_CHECK(!machine->addPassesToEmitFile(passes, stream, nullptr,
-                                           llvm::CodeGenFileType::AssemblyFile),
-             "no PTX output");
+  STAX_CHECK(
+      !machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile),
+      "no PTX output");
   passes.run(module);
   return std::string(text);
 }

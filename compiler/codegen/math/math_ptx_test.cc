@@ -75,8 +75,8 @@ TEST_F(MathPtxTest, PtxasAcceptsItWithoutSpills) {
   if (access(ptxas.c_str(), X_OK) != 0) GTEST_SKIP() << "no ptxas";
   const std::string base = testing::TempDir() + "/math_sweep";
   std::ofstream(base + ".ptx") << Ptx();
-  const std::string command = ptxas + " -arch=sm_90a --warn-on-spills -Werror " + base +
-                              ".ptx -o " + base + ".cubin";
+  const std::string command =
+      ptxas + " -arch=sm_90a --warn-on-spills -Werror " + base + ".ptx -o " + base + ".cubin";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 

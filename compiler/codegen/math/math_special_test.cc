@@ -254,9 +254,8 @@ void CheckCases(int lanes) {
     const std::vector<T> a(lanes, static_cast<T>(c.a)), b(lanes, static_cast<T>(c.b));
     std::vector<T> out(lanes);
     jit.Find(c.code, type)(a.data(), b.data(), out.data(), lanes);
-    EXPECT_TRUE(Matches(out.back(), c.want))
-        << SweepName(c.code, type) << "(" << c.a << ", " << c.b << ") = " << out.back()
-        << ", expected " << c.want;
+    EXPECT_TRUE(Matches(out.back(), c.want)) << SweepName(c.code, type) << "(" << c.a << ", " << c.b
+                                             << ") = " << out.back() << ", expected " << c.want;
   }
 }
 

@@ -4,6 +4,10 @@
 #include "ir/check.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 namespace stax::math {
 namespace {
@@ -100,6 +104,26 @@ void EmitMathSweepKernel(llvm::Module& module, OpCode code, const SweepType& typ
   b.CreateBr(done);
   b.SetInsertPoint(done);
   b.CreateRetVoid();
+}
+
+void Simplify(llvm::Module& module, llvm::TargetMachine* machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function& f : module) {
+    if (!f.isDeclaration()) passes.run(f, fam);
+  }
 }
 
 }  // namespace stax::math

@@ -9,6 +9,7 @@
 
 #include "ir/loop_op.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace stax::math {
 
@@ -30,6 +31,9 @@ void EmitSweepFunction(llvm::Module& module, OpCode code, const SweepType& type)
 
 // CUDA: a kernel of the same name and parameters, one thread an element; scalars only.
 void EmitMathSweepKernel(llvm::Module& module, OpCode code, const SweepType& type);
+
+// The simplifications that kernels get too; nothing is inlined or vectorized.
+void Simplify(llvm::Module& module, llvm::TargetMachine* machine);
 
 }  // namespace stax::math
 

@@ -1,8 +1,8 @@
 // |x|^y = exp(y log|x|). The product can be 745 and its absolute error is the relative error of the
-// result, so the f64 logarithm is carried as a sum of two doubles, good to 2^-65: log(m) = 2 atanh(s)
-// with s = (m - 1) / (m + 1) = s + s z (1/3 + z P(z)), only z P(z) being plain f64 (compare
-// P. Markstein, "IA-64 and Elementary Functions", 2000, and FreeBSD's e_pow.c). Products and sums of
-// doubles keep their rounding errors by Fma and by Dekker's fast two-sum.
+// result, so the f64 logarithm is carried as a sum of two doubles, good to 2^-65: log(m) = 2
+// atanh(s) with s = (m - 1) / (m + 1) = s + s z (1/3 + z P(z)), only z P(z) being plain f64
+// (compare P. Markstein, "IA-64 and Elementary Functions", 2000, and FreeBSD's e_pow.c). Products
+// and sums of doubles keep their rounding errors by Fma and by Dekker's fast two-sum.
 #include "compiler/codegen/math/pow.h"
 
 #include <limits>

@@ -50,32 +50,83 @@ void Mod(mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
 
 void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   switch (code) {
-    case OpCode::kRsqrt: Rsqrt(r, x); return;
-    case OpCode::kExp: mpfr_exp(r, x, kRound); return;
-    case OpCode::kExp2: mpfr_exp2(r, x, kRound); return;
-    case OpCode::kExpm1: mpfr_expm1(r, x, kRound); return;
-    case OpCode::kLog: mpfr_log(r, x, kRound); return;
-    case OpCode::kLog2: mpfr_log2(r, x, kRound); return;
-    case OpCode::kLog1p: mpfr_log1p(r, x, kRound); return;
-    case OpCode::kSin: mpfr_sin(r, x, kRound); return;
-    case OpCode::kCos: mpfr_cos(r, x, kRound); return;
-    case OpCode::kTan: mpfr_tan(r, x, kRound); return;
-    case OpCode::kAsin: mpfr_asin(r, x, kRound); return;
-    case OpCode::kAcos: mpfr_acos(r, x, kRound); return;
-    case OpCode::kAtan: mpfr_atan(r, x, kRound); return;
-    case OpCode::kSinh: mpfr_sinh(r, x, kRound); return;
-    case OpCode::kCosh: mpfr_cosh(r, x, kRound); return;
-    case OpCode::kTanh: mpfr_tanh(r, x, kRound); return;
-    case OpCode::kAsinh: mpfr_asinh(r, x, kRound); return;
-    case OpCode::kAcosh: mpfr_acosh(r, x, kRound); return;
-    case OpCode::kAtanh: mpfr_atanh(r, x, kRound); return;
-    case OpCode::kErf: mpfr_erf(r, x, kRound); return;
-    case OpCode::kSigmoid: Sigmoid(r, x); return;
-    case OpCode::kPow: mpfr_pow(r, x, y, kRound); return;
-    case OpCode::kAtan2: mpfr_atan2(r, x, y, kRound); return;
-    case OpCode::kFmod: mpfr_fmod(r, x, y, kRound); return;
-    case OpCode::kMod: Mod(r, x, y); return;
-    default: STAX_CHECK(false, std::string(OpName(code)));
+    case OpCode::kRsqrt:
+      Rsqrt(r, x);
+      return;
+    case OpCode::kExp:
+      mpfr_exp(r, x, kRound);
+      return;
+    case OpCode::kExp2:
+      mpfr_exp2(r, x, kRound);
+      return;
+    case OpCode::kExpm1:
+      mpfr_expm1(r, x, kRound);
+      return;
+    case OpCode::kLog:
+      mpfr_log(r, x, kRound);
+      return;
+    case OpCode::kLog2:
+      mpfr_log2(r, x, kRound);
+      return;
+    case OpCode::kLog1p:
+      mpfr_log1p(r, x, kRound);
+      return;
+    case OpCode::kSin:
+      mpfr_sin(r, x, kRound);
+      return;
+    case OpCode::kCos:
+      mpfr_cos(r, x, kRound);
+      return;
+    case OpCode::kTan:
+      mpfr_tan(r, x, kRound);
+      return;
+    case OpCode::kAsin:
+      mpfr_asin(r, x, kRound);
+      return;
+    case OpCode::kAcos:
+      mpfr_acos(r, x, kRound);
+      return;
+    case OpCode::kAtan:
+      mpfr_atan(r, x, kRound);
+      return;
+    case OpCode::kSinh:
+      mpfr_sinh(r, x, kRound);
+      return;
+    case OpCode::kCosh:
+      mpfr_cosh(r, x, kRound);
+      return;
+    case OpCode::kTanh:
+      mpfr_tanh(r, x, kRound);
+      return;
+    case OpCode::kAsinh:
+      mpfr_asinh(r, x, kRound);
+      return;
+    case OpCode::kAcosh:
+      mpfr_acosh(r, x, kRound);
+      return;
+    case OpCode::kAtanh:
+      mpfr_atanh(r, x, kRound);
+      return;
+    case OpCode::kErf:
+      mpfr_erf(r, x, kRound);
+      return;
+    case OpCode::kSigmoid:
+      Sigmoid(r, x);
+      return;
+    case OpCode::kPow:
+      mpfr_pow(r, x, y, kRound);
+      return;
+    case OpCode::kAtan2:
+      mpfr_atan2(r, x, y, kRound);
+      return;
+    case OpCode::kFmod:
+      mpfr_fmod(r, x, y, kRound);
+      return;
+    case OpCode::kMod:
+      Mod(r, x, y);
+      return;
+    default:
+      STAX_CHECK(false, std::string(OpName(code)));
   }
 }
 
@@ -116,35 +167,60 @@ double UlpError(OpCode code, bool f64, double computed, double a, double b) {
 
 double LibmReference(OpCode code, double a, double b) {
   switch (code) {
-    case OpCode::kRsqrt: return 1 / std::sqrt(a);
-    case OpCode::kExp: return std::exp(a);
-    case OpCode::kExp2: return std::exp2(a);
-    case OpCode::kExpm1: return std::expm1(a);
-    case OpCode::kLog: return std::log(a);
-    case OpCode::kLog2: return std::log2(a);
-    case OpCode::kLog1p: return std::log1p(a);
-    case OpCode::kSin: return std::sin(a);
-    case OpCode::kCos: return std::cos(a);
-    case OpCode::kTan: return std::tan(a);
-    case OpCode::kAsin: return std::asin(a);
-    case OpCode::kAcos: return std::acos(a);
-    case OpCode::kAtan: return std::atan(a);
-    case OpCode::kSinh: return std::sinh(a);
-    case OpCode::kCosh: return std::cosh(a);
-    case OpCode::kTanh: return std::tanh(a);
-    case OpCode::kAsinh: return std::asinh(a);
-    case OpCode::kAcosh: return std::acosh(a);
-    case OpCode::kAtanh: return std::atanh(a);
-    case OpCode::kErf: return std::erf(a);
-    case OpCode::kSigmoid: return 1 / (1 + std::exp(-a));
-    case OpCode::kPow: return std::pow(a, b);
-    case OpCode::kAtan2: return std::atan2(a, b);
-    case OpCode::kFmod: return std::fmod(a, b);
+    case OpCode::kRsqrt:
+      return 1 / std::sqrt(a);
+    case OpCode::kExp:
+      return std::exp(a);
+    case OpCode::kExp2:
+      return std::exp2(a);
+    case OpCode::kExpm1:
+      return std::expm1(a);
+    case OpCode::kLog:
+      return std::log(a);
+    case OpCode::kLog2:
+      return std::log2(a);
+    case OpCode::kLog1p:
+      return std::log1p(a);
+    case OpCode::kSin:
+      return std::sin(a);
+    case OpCode::kCos:
+      return std::cos(a);
+    case OpCode::kTan:
+      return std::tan(a);
+    case OpCode::kAsin:
+      return std::asin(a);
+    case OpCode::kAcos:
+      return std::acos(a);
+    case OpCode::kAtan:
+      return std::atan(a);
+    case OpCode::kSinh:
+      return std::sinh(a);
+    case OpCode::kCosh:
+      return std::cosh(a);
+    case OpCode::kTanh:
+      return std::tanh(a);
+    case OpCode::kAsinh:
+      return std::asinh(a);
+    case OpCode::kAcosh:
+      return std::acosh(a);
+    case OpCode::kAtanh:
+      return std::atanh(a);
+    case OpCode::kErf:
+      return std::erf(a);
+    case OpCode::kSigmoid:
+      return 1 / (1 + std::exp(-a));
+    case OpCode::kPow:
+      return std::pow(a, b);
+    case OpCode::kAtan2:
+      return std::atan2(a, b);
+    case OpCode::kFmod:
+      return std::fmod(a, b);
     case OpCode::kMod: {
       const double r = std::fmod(a, b);
       return r != 0 && std::signbit(r) != std::signbit(b) ? r + b : r;
     }
-    default: STAX_CHECK(false, std::string(OpName(code)));
+    default:
+      STAX_CHECK(false, std::string(OpName(code)));
   }
 }
 

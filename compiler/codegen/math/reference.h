@@ -6,10 +6,10 @@
 
 namespace stax::math {
 
-// |computed - code(a, b)| in ulps of the exact result in f64 or f32, by MPFR. The ulp of a subnormal
-// is the smallest subnormal. 0 where both are NaN, or infinities of one sign; infinity where one
-// of them is NaN; an infinity against a finite value counts as 2^1024 (2^128). Signs of zero are
-// not compared. b is unused by one-operand functions.
+// |computed - code(a, b)| in ulps of the exact result in f64 or f32, by MPFR. The ulp of a
+// subnormal is the smallest subnormal. 0 where both are NaN, or infinities of one sign; infinity
+// where one of them is NaN; an infinity against a finite value counts as 2^1024 (2^128). Signs of
+// zero are not compared. b is unused by one-operand functions.
 double UlpError(OpCode code, bool f64, double computed, double a, double b);
 
 // code(a, b) by the C library in f64, within an f64 ulp or two: exact enough to judge f32 results.

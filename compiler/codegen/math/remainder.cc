@@ -1,8 +1,8 @@
-// fmod is exact. With q = trunc(x / y), the division correctly rounded, q is the true quotient or one
-// too many (never too few), so |x - q y| <= |y|: it is a multiple of y's last bit and no larger than
-// y, hence representable, and one Fma gives it without rounding as long as q itself is exact, that
-// is below 2^23 (2^52). Larger ratios, rare, take a loop that removes 51 bits of the quotient at a
-// time in f64.
+// fmod is exact. With q = trunc(x / y), the division correctly rounded, q is the true quotient or
+// one too many (never too few), so |x - q y| <= |y|: it is a multiple of y's last bit and no larger
+// than y, hence representable, and one Fma gives it without rounding as long as q itself is exact,
+// that is below 2^23 (2^52). Larger ratios, rare, take a loop that removes 51 bits of the quotient
+// at a time in f64.
 #include "compiler/codegen/math/remainder.h"
 
 #include <limits>

@@ -20,12 +20,13 @@ constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 constexpr double kHalfPiLow = 0x1.1a62633145c07p-54;
 
 // 64 zero bits, then the bits of 2/pi after the binary point: enough for exponents up to 1023.
-constexpr uint64_t kTwoOverPiBits[] = {
-    0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-    0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-    0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-    0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-    0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+constexpr uint64_t kTwoOverPiBits[] = {0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0,
+                                       0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
+                                       0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                       0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+                                       0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
+                                       0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea,
+                                       0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
 
 // The 64 bits of the table from bit `position + 64 * word` on.
 llvm::Value* TableBits(llvm::IRBuilderBase& b, llvm::GlobalVariable* table, llvm::Value* position,
@@ -50,10 +51,10 @@ llvm::GlobalVariable* TwoOverPiTable(llvm::Module* module) {
                                   global_space);
 }
 
-// (double x) -> {double r, i64 q, double tail}: Payne and Hanek's reduction of a finite x >= 2^10 or
-// so; NaN for infinity. x = m 2^e with an integer m of 53 bits. Bits of 2/pi weighing so much that m 2^e times
-// them is a multiple of 4 are skipped; m times the next 192, modulo 2^192, has the quadrant in its
-// top two bits and the fraction of pi/2 below.
+// (double x) -> {double r, i64 q, double tail}: Payne and Hanek's reduction of a finite x >= 2^10
+// or so; NaN for infinity. x = m 2^e with an integer m of 53 bits. Bits of 2/pi weighing so much
+// that m 2^e times them is a multiple of 4 are skipped; m times the next 192, modulo 2^192, has the
+// quadrant in its top two bits and the fraction of pi/2 below.
 void EmitPayneHanek(llvm::IRBuilderBase& b, llvm::Function* f) {
   llvm::Value* x = f->getArg(0);
   llvm::Type* i128 = b.getInt128Ty();
@@ -146,13 +147,12 @@ Quadrant ReduceToQuadrant(const Real& x, bool want_tail = false) {
   const Values merged = RareBranch(x > limit, usual, [&x] {
     llvm::IRBuilderBase& b = x.builder();
     auto* type = llvm::FunctionType::get(
-        llvm::StructType::get(b.getDoubleTy(), b.getInt64Ty(), b.getDoubleTy()),
-        {b.getDoubleTy()}, false);
+        llvm::StructType::get(b.getDoubleTy(), b.getInt64Ty(), b.getDoubleTy()), {b.getDoubleTy()},
+        false);
     llvm::Function* f = HelperFunction(b, "stax.reduce_to_quadrant", type, EmitPayneHanek);
     return CallForEachLane(f, {AtLeast(x, 1e5)});  // other lanes are discarded
   });
-  return {Bits(x.context(), merged[1]), Real(x.context(), merged[0]),
-          Real(x.context(), merged[2])};
+  return {Bits(x.context(), merged[1]), Real(x.context(), merged[0]), Real(x.context(), merged[2])};
 }
 
 Real SinOfReduced(const Real& r, const Real& z) {
@@ -178,9 +178,7 @@ Real AtanOfSmall(const Real& t) {
 }
 
 // P of asin(s) = s + s z P(z), z = s^2 <= 1/4.
-Real AsinTail(const Real& z) {
-  return z.f64() ? Polynomial(z, kAsinF64) : Polynomial(z, kAsinF32);
-}
+Real AsinTail(const Real& z) { return z.f64() ? Polynomial(z, kAsinF64) : Polynomial(z, kAsinF32); }
 
 // multiple * pi/2 - r, rounded once: the factors' product is pi/2 to 2^-42 (2^-71 in f64), which no
 // single number of the type is (found by search; the idea is N. Juffa's).
