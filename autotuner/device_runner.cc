@@ -12,8 +12,10 @@ namespace {
 
 constexpr StoppingRule kStopping;
 
-// Blocks of the reference's code on the CPU: a few vector registers' worth of elements.
+// The reference's code on the CPU: blocks of a vector register's elements or more, in tiles that a
+// few dozen registers hold.
 constexpr int64_t kReferenceBlock = 16;
+constexpr int64_t kReferenceTile = 1024;
 
 // Largest relative error of an output against the reference, by what an operation rounds to; sums
 // in another order stay far below.
@@ -32,14 +34,22 @@ double Tolerance(DType dtype) {
   }
 }
 
-// For each parameter the smallest value that is not below kReferenceBlock, else its largest.
+// For each parameter the smallest value that is not below kReferenceBlock, or its smallest of all
+// where that would make the tile too large.
 TuningConfig ReferenceConfig(const Kernel& kernel) {
   TuningConfig config = FromProto(kernel.candidates(0));
-  for (const Parameter& parameter : kernel.config_space().parameters()) {
-    int64_t& value = config[parameter.name()];
-    for (int64_t v : parameter.values()) {
-      value = v;
-      if (v >= kReferenceBlock) break;
+  int64_t tile = 1;
+  // Parameters with one value first: a persistent kernel's RBLOCK is what it is.
+  for (bool fixed : {true, false}) {
+    for (const Parameter& parameter : kernel.config_space().parameters()) {
+      if ((parameter.values_size() == 1) != fixed || parameter.values().empty()) continue;
+      int64_t value = parameter.values(0);
+      for (int64_t v : parameter.values()) {
+        if (value >= kReferenceBlock || tile * v > kReferenceTile) break;
+        value = v;
+      }
+      tile *= value;
+      config[parameter.name()] = value;
     }
   }
   return config;

@@ -64,7 +64,8 @@ Buffer::Kind KindToProto(PlanBuffer::Kind kind) {
 
 Buffer BufferToProto(const PlanBuffer& buffer) {
   Buffer proto;
-  proto.set_name(buffer.name);
+  // Inputs are known to callers by the model's name, which may be any text.
+  proto.set_name(buffer.kind == PlanBuffer::Kind::kInput ? buffer.tensor : buffer.name);
   proto.set_kind(KindToProto(buffer.kind));
   proto.set_dtype(std::string(DTypeName(buffer.dtype)));
   for (const IndexExpr& dim : buffer.dims) proto.add_dims(dim.ToString());

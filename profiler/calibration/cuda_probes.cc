@@ -19,8 +19,8 @@ constexpr int kThreads = 256;
 constexpr int64_t kCacheLine = 128;
 constexpr int64_t kChaseBytes = int64_t{512} << 20;
 constexpr int64_t kChaseLoads = 1 << 13;
-constexpr int64_t kFmaSteps = 1 << 12;   // must agree with the PTX: steps of kFmaChains FMAs
-constexpr int64_t kFmaChains = 8;
+constexpr int64_t kFmaSteps = 1 << 12;
+constexpr int64_t kFmasPerStep = 4 * 8;  // as the PTX has it: rounds times chains
 constexpr int kFmaBlocksPerSm = 8;
 
 // One random cycle through all cache lines (Sattolo's algorithm), as byte offsets.
@@ -87,7 +87,7 @@ class CudaProbes : public Probes {
     return chase_->Launch({cycle_, to_}, {kChaseLoads}, 1, nullptr);
   }
   double fma_flops() const override {
-    return 2.0 * kFmaChains * kFmaSteps * kThreads * FmaBlocks();
+    return 2.0 * kFmasPerStep * kFmaSteps * kThreads * FmaBlocks();
   }
   absl::Status Fma() override { return fma_->Launch({to_}, {kFmaSteps}, FmaBlocks(), nullptr); }
   absl::Status Empty() override { return Launch(*empty_, {}, 1); }

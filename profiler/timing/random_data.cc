@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -33,6 +34,41 @@ std::vector<std::byte> RandomTable(DType dtype, uint64_t seed) {
   return table;
 }
 
+template <typename T>
+T As(const std::byte* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+float FromBf16(uint16_t bits) {
+  const uint32_t wide = uint32_t{bits} << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof(value));
+  return value;
+}
+
+// The loop over elements, with the conversion known when it is compiled: outputs have up to some
+// hundred million of them. `width`: bytes of an element.
+template <typename Load>
+double RelativeErrorOf(const std::vector<std::byte>& got, const std::vector<std::byte>& want,
+                       size_t width, Load load) {
+  double difference = 0;
+  double norm = 0;
+  for (size_t i = 0; i < got.size(); i += width) {
+    const double g = load(&got[i]);
+    const double w = load(&want[i]);
+    if (std::isfinite(g) && std::isfinite(w)) {
+      difference += (g - w) * (g - w);
+      norm += w * w;
+    } else if (g != w && !(std::isnan(g) && std::isnan(w))) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+  if (difference == 0) return 0;
+  return std::sqrt(difference / std::max(norm, std::numeric_limits<double>::min()));
+}
+
 }  // namespace
 
 std::vector<std::byte> RandomElements(DType dtype, int64_t count, uint64_t seed) {
@@ -52,21 +88,19 @@ double RelativeError(DType dtype, const std::vector<std::byte>& got,
   if (got == want) return 0;
   if (got.size() != want.size()) return std::numeric_limits<double>::infinity();
   const size_t width = DTypeBytes(dtype);
-  double difference = 0;
-  double norm = 0;
-  for (size_t i = 0; i < got.size(); i += width) {
-    double g = AsDouble(LoadScalar(dtype, &got[i]));
-    double w = AsDouble(LoadScalar(dtype, &want[i]));
-    if (std::isnan(g) && std::isnan(w)) continue;
-    if (!std::isfinite(g) || !std::isfinite(w)) {
-      if (g == w) continue;
-      return std::numeric_limits<double>::infinity();
-    }
-    difference += (g - w) * (g - w);
-    norm += w * w;
+  switch (dtype) {
+    case DType::kF32:
+      return RelativeErrorOf(got, want, width, [](const std::byte* p) { return As<float>(p); });
+    case DType::kF64:
+      return RelativeErrorOf(got, want, width, [](const std::byte* p) { return As<double>(p); });
+    case DType::kBF16:
+      return RelativeErrorOf(got, want, width,
+                             [](const std::byte* p) { return FromBf16(As<uint16_t>(p)); });
+    default:
+      return RelativeErrorOf(got, want, width, [dtype](const std::byte* p) {
+        return AsDouble(LoadScalar(dtype, p));
+      });
   }
-  if (difference == 0) return 0;
-  return std::sqrt(difference / std::max(norm, std::numeric_limits<double>::min()));
 }
 
 }  // namespace stax
