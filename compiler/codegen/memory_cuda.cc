@@ -58,8 +58,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
       if (owner != nullptr)
         predicate = predicate == nullptr ? owner : b_.CreateAnd(predicate, owner);
       std::vector<Value*> elements;
-      for (int i = 0; i < vector_size(); ++i)
-        elements.push_back(ToMemory(value.At(slot | SlotOfElement(i))));
+      for (int i = 0; i < vector_size(); ++i) elements.push_back(value.At(slot | SlotOfElement(i)));
       StoreVector(slot, elements, predicate);
     });
   }
@@ -310,14 +309,38 @@ class CudaMemoryEmitter : public MemoryEmitter {
     }
   }
 
+  // A word of two bf16 elements, which are f32 with zero lower halves. In 32-bit operations only,
+  // so that it folds with the unpacking of a rounded pair.
+  Value* PackBF16(Value* low, Value* high) {
+    Value* low_bits = b_.CreateLShr(b_.CreateBitCast(low, b_.getInt32Ty()), 16);
+    Value* high_bits = b_.CreateAnd(b_.CreateBitCast(high, b_.getInt32Ty()), 0xffff0000u);
+    return b_.CreateOr(high_bits, low_bits);
+  }
+
+  Value* PackF16(Value* low, Value* high) {
+    Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getHalfTy(), 2));
+    pair = b_.CreateInsertElement(pair, b_.CreateFPTrunc(low, b_.getHalfTy()), uint64_t{0});
+    pair = b_.CreateInsertElement(pair, b_.CreateFPTrunc(high, b_.getHalfTy()), uint64_t{1});
+    return b_.CreateBitCast(pair, b_.getInt32Ty());
+  }
+
   std::vector<Value*> ToWords(const std::vector<Value*>& elements, Words words) {
+    if (IsHalf(op_->dtype) && words.bits == 32) {
+      std::vector<Value*> packed;
+      for (int w = 0; w < words.count; ++w) {
+        Value* low = elements[2 * w];
+        Value* high = elements[2 * w + 1];
+        packed.push_back(op_->dtype == DType::kBF16 ? PackBF16(low, high) : PackF16(low, high));
+      }
+      return packed;
+    }
     const int bits = 8 * element_bytes_;
     const int per_word = words.bits / bits;
     std::vector<Value*> packed;
     for (int w = 0; w < words.count; ++w) {
       Value* word = nullptr;
       for (int k = 0; k < per_word; ++k) {
-        Value* part = b_.CreateZExt(elements[w * per_word + k], b_.getIntNTy(words.bits));
+        Value* part = b_.CreateZExt(ToMemory(elements[w * per_word + k]), b_.getIntNTy(words.bits));
         if (k > 0) part = b_.CreateShl(part, k * bits);
         word = word == nullptr ? part : b_.CreateOr(word, part);
       }

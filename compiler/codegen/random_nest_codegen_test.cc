@@ -22,7 +22,7 @@ TEST_P(RandomNestCodegen, CpuComputesWhatTheInterpreterComputes) {
   if (!HostRuns(target.arch)) GTEST_SKIP() << "this machine cannot execute " << target.arch;
   RandomNestOptions options;
   options.math = false;
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= 150; ++seed) {
     LoopNest nest = RandomNest(seed, options);
     MakeReductionsExact(nest);
     const RandomKernel c = MakeRandomKernel(nest, seed);

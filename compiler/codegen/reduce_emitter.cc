@@ -132,7 +132,7 @@ std::vector<TileValue> ReduceEmitter::Finish(const std::vector<ValueId>& reduces
                                              std::vector<Partial> partials) {
   for (size_t i = 0; i < reduces.size(); ++i) ReduceSlots(reduces[i], partials[i]);
   for (size_t i = 0; i < reduces.size(); ++i) ReduceLanes(reduces[i], partials[i]);
-  if (c_.layout.WarpBits(kR) != 0) ReduceWarps(reduces, partials);
+  if (c_.layout.WarpBits(kR) != 0 && !reduces.empty()) ReduceWarps(reduces, partials);
   std::vector<TileValue> results;
   for (size_t i = 0; i < reduces.size(); ++i) results.push_back(Result(reduces[i], partials[i]));
   return results;
