@@ -24,7 +24,8 @@ namespace {
 
 Config ParseConfig(const std::string& text) {
   Config config;
-  for (const std::string& part : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+  const std::vector<std::string> parts = absl::StrSplit(text, ',', absl::SkipEmpty());
+  for (const std::string& part : parts) {
     const std::vector<std::string> pair = absl::StrSplit(part, '=');
     int64_t value = 1;
     if (pair.size() != 2 || !absl::SimpleAtoi(pair[1], &value)) {
