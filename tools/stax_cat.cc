@@ -95,7 +95,7 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::string> text = PrintFile(files->front(), options);
   if (!text.ok()) return cli.Fail(text.status());
   std::cout << *text;
-  return kExitDone;
+  return cli.Done();
 }
 
 }  // namespace

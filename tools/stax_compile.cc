@@ -105,7 +105,7 @@ int Main(int argc, char** argv) {
     absl::Status status = WriteProgram(options.output, *program);
     if (!status.ok()) return cli.Fail(status);
   }
-  return kExitDone;
+  return cli.Done();
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ int Main(int argc, char** argv) {
     status = absl::InvalidArgumentError(absl::StrCat(
         "expected one program or --calibrate, got ", programs->size(), " (--help explains)"));
   }
-  return status.ok() ? kExitDone : cli.Fail(status);
+  return status.ok() ? cli.Done() : cli.Fail(status);
 }
 
 }  // namespace

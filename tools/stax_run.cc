@@ -219,7 +219,7 @@ int Main(int argc, char** argv) {
     status = absl::InvalidArgumentError(
         absl::StrCat("expected one program, got ", programs->size(), " (--help explains)"));
   }
-  return status.ok() ? kExitDone : cli.Fail(status);
+  return status.ok() ? cli.Done() : cli.Fail(status);
 }
 
 }  // namespace

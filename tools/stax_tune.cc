@@ -141,7 +141,7 @@ int Main(int argc, char** argv) {
     return cli.Fail(absl::InvalidArgumentError(
         absl::StrCat("expected one program, got ", programs->size(), " (--help explains)")));
   absl::Status status = Tune(programs->front(), options);
-  return status.ok() ? kExitDone : cli.Fail(status);
+  return status.ok() ? cli.Done() : cli.Fail(status);
 }
 
 }  // namespace

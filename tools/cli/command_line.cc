@@ -1,8 +1,10 @@
 #include "tools/cli/command_line.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -113,9 +115,8 @@ absl::Status CommandLine::Unknown(absl::string_view name) const {
   for (const Entry& entry : entries_) {
     if (EditDistance(name, entry.name) < EditDistance(name, best)) best = entry.name;
   }
-  return absl::InvalidArgumentError(absl::StrCat("unknown option ", Dashed(name),
-                                                 "; the nearest is ", Dashed(best),
-                                                 " (--help lists all)"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown option ", Dashed(name), "; the nearest is ", Dashed(best), " (--help lists all)"));
 }
 
 absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** argv) const {
@@ -157,8 +158,8 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
       return absl::InvalidArgumentError(
           absl::StrCat(Dashed(word), " needs a value: ", Dashed(word), "=", entry->value_name));
     if (absl::Status status = entry->set(*value); !status.ok())
-      return absl::InvalidArgumentError(absl::StrCat(Dashed(word), "=", *value, ": ",
-                                                     status.message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat(Dashed(word), "=", *value, ": ", status.message()));
   }
   return words;
 }
@@ -171,14 +172,23 @@ std::string CommandLine::Help() const {
       absl::StrAppend(&left, entry.name.size() == 1 ? " " : "=", entry.value_name);
     absl::StrAppendFormat(&text, "  %-26s %s\n", left, entry.help);
   }
-  return absl::StrCat(text, "\nExit codes: 0 done; 1 the answer is no; 2 bad request or input; "
-                            "3 a device or dependency is missing.\n");
+  return absl::StrCat(text,
+                      "\nExit codes: 0 done; 1 the answer is no; 2 bad request or input; "
+                      "3 a device or dependency is missing.\n");
 }
 
 int CommandLine::Fail(const absl::Status& status) const {
   absl::string_view kind = status.code() == absl::StatusCode::kInternal ? "internal error: " : "";
   std::cerr << tool_ << ": " << kind << status.message() << "\n";
   return ExitCode(status);
+}
+
+int CommandLine::Done() const {
+  if (std::cout.good()) errno = 0;  // else the error of the write that failed
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::cout.good()) return kExitDone;
+  return Fail(absl::ResourceExhaustedError(
+      absl::StrCat("cannot write the output: ", errno == 0 ? "write error" : strerror(errno))));
 }
 
 }  // namespace stax

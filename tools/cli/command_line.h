@@ -55,6 +55,10 @@ class CommandLine {
   // Prints "tool: message" to stderr and returns the exit code.
   int Fail(const absl::Status& status) const;
 
+  // The exit code of work that is done: kExitDone once all of stdout is written, else (a full disk)
+  // that of Fail.
+  int Done() const;
+
  private:
   enum class Kind { kValue, kFlag, kRepeated };
   struct Entry {

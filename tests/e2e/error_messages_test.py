@@ -1,0 +1,400 @@
+"""Bad input to Stax's tools: the exit code, the message, no file left behind, no crash.
+
+error_messages_test.py STAX_COMPILE STAX_RUN STAX_CAT STAX_TUNE STAX_PROFILE [CASE_NAME_PART]
+"""
+
+import os
+import random
+import re
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOOLS = dict(zip(("compile", "run", "cat", "tune", "profile"), map(os.path.abspath, sys.argv[1:6])))
+ONLY = sys.argv[6] if len(sys.argv) > 6 else ""
+
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+# --- Files to make -------------------------------------------------------------------------------
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """A protobuf field: a number, or bytes of a string or message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, str):
+        value = value.encode()
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def onnx_value(name, dims, dtype=1):
+    shape = b"".join(field(1, field(1, d) if isinstance(d, int) else field(2, d)) for d in dims)
+    return field(1, name) + field(2, field(1, field(1, dtype) + field(2, shape)))
+
+
+def onnx_model(nodes, dims=(4, 8), dtype=1, opset=13):
+    """A model with inputs x and w and output y; nodes are (op, inputs, output)."""
+    graph = b"".join(
+        field(1, b"".join(field(1, i) for i in ins) + field(2, out) + field(4, op))
+        for op, ins, out in nodes)
+    graph += field(2, "g")
+    graph += field(11, onnx_value("x", dims, dtype)) + field(11, onnx_value("w", dims, dtype))
+    graph += field(12, onnx_value("y", dims, dtype))
+    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
+
+
+def npy(descr, shape, size):
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(size)
+
+
+ONNX = onnx_model([("Add", ["x", "w"], "a"), ("Softmax", ["a"], "b"), ("Relu", ["b"], "y")])
+
+GOOD = """
+symbol { name: "n" }
+input { name: "x" dtype: "f32" dims: "n" dims: "8" }
+input { name: "w" dtype: "f32" dims: "n" dims: "8" }
+node { op: "add" input: "x" input: "w" output: "a" }
+node { op: "sum" input: "a" output: "y" axes: -1 }
+output: "y"
+"""
+
+
+def one_node(node, dims='dims: "4" dims: "8"', dtype="f32"):
+    return 'input { name: "x" dtype: "%s" %s }\nnode { %s output: "y" }\noutput: "y"\n' % (
+        dtype, dims, node)
+
+
+def write(name, content):
+    with open(name, "wb") as f:
+        f.write(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+# --- Running and judging -------------------------------------------------------------------------
+
+
+def files_below(folder):
+    return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns
+            for d, _, names in os.walk(folder) for f in names}
+
+
+def record(name, problem):
+    counts["failed" if problem else "passed"] += 1
+    if problem:
+        print("FAILED  %s: %s" % (name, problem))
+
+
+def run(tool, args, wrap=(), **options):
+    options.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([*wrap, TOOLS[tool], *args], stderr=subprocess.PIPE, timeout=120, **options)
+
+
+def check(name, tool, args, message, code=2, **options):
+    """The tool exits with `code`; the pattern `message` matches all it says after its name."""
+    if ONLY not in name:
+        return
+    before = files_below(".")
+    done = run(tool, args, **options)
+    text = done.stderr.decode(errors="replace")
+    wanted = re.compile("stax-%s: (?:%s)\n" % (tool, message))
+    problem = ""
+    if done.returncode < 0:
+        problem = "killed by signal %d" % -done.returncode
+    elif done.returncode != code:
+        problem = "exit code %d, not %d; it says %r" % (done.returncode, code, text)
+    elif not wanted.fullmatch(text):
+        problem = "says %r, not %r" % (text, wanted.pattern)
+    elif files_below(".") != before:
+        problem = "left or changed a file: %s" % sorted(
+            set(files_below(".").items()) ^ set(before.items()))
+    record(name, problem)
+
+
+def check_damaged(name, tool, args, content, path, may_work, out):
+    """`content` in `path`: exit 2 with a message that names it, or (may_work) 0; never a crash."""
+    if ONLY not in name:
+        return
+    write(path, content)
+    done = run(tool, args)
+    text = done.stderr.decode(errors="replace")
+    left = [f for f in os.listdir(".") if f.startswith(out)]
+    problem = ""
+    if done.returncode == 0 and may_work:
+        for f in left:
+            os.remove(f)
+    elif done.returncode != 2:
+        problem = "exit code %d; it says %r" % (done.returncode, text)
+    elif not text.startswith("stax-%s: " % tool) or path not in text:
+        problem = "does not name the file: %r" % text
+    elif left:
+        problem = "left %s" % left
+    if problem:
+        problem += "; the file is " + content.hex()
+    os.remove(path)
+    record(name, problem)
+
+
+def skip(name, why):
+    counts["skipped"] += 1
+    print("skipped  %s: %s" % (name, why))
+
+
+# --- Cases ---------------------------------------------------------------------------------------
+
+
+def command_lines():
+    check("no model", "compile", [], r"expected one model, got 0 \(--help explains\)")
+    check("two models", "compile", ["a", "b"], r"expected one model, got 2 \(--help explains\)")
+    check("no program", "run", [], r"expected one program, got 0 \(--help explains\)")
+    check("no artifact", "cat", [], r"expected one artifact, got 0 \(--help explains\)")
+    for tool in TOOLS:
+        check("unknown option " + tool, tool, ["--bogus"],
+              r"unknown option --bogus; the nearest is -.* \(--help lists all\)")
+    for target in ("bogus", "cuda:sm_10", "cpu:x86-64-v9", "cuda:", ""):
+        check("target '%s'" % target, "compile", ["good.textproto", "--target=" + target, "-o", "o"],
+              "target '%s' is not known; expected cuda, cuda:sm_80, cuda:sm_90a, cpu, "
+              "cpu:x86-64-v3 or cpu:x86-64-v4" % target)
+    check("dump", "compile", ["good.textproto", "--dump=x"],
+          "--dump=x: expected loop, kernel, llvm or ptx")
+    for tool in ("run", "tune", "profile"):
+        check("device " + tool, tool, ["good.stax", "--device=bogus"],
+              "unknown device 'bogus'; known are cpu, cuda and cuda:N")
+        check("cuda:99 " + tool, tool, ["good.stax", "--device=cuda:99"], "no CUDA device.*", code=3)
+    check("cat ptx of cpu", "cat", ["good.stax", "--ptx"],
+          "the program is compiled for cpu:.* and has no PTX; compile it with --target=cuda:sm_90a")
+
+
+def files():
+    for tool, path in (("compile", "absent.onnx"), ("compile", "absent.textproto"),
+                       ("run", "absent.stax"), ("cat", "absent.stax"), ("tune", "absent.stax"),
+                       ("profile", "absent.stax")):
+        check("absent " + tool, tool, [path], "cannot read %s: No such file or directory" % path)
+    check("a folder", "compile", ["/tmp", "-o", "o"], "cannot read /tmp: Is a directory")
+    check("output in no folder", "compile", ["good.textproto", "-o", "no/dir/o.stax"],
+          "cannot write no/dir/o.stax: No such file or directory")
+    check("output below a file", "compile", ["good.textproto", "-o", "good.textproto/o.stax"],
+          "cannot write good.textproto/o.stax: Not a directory")
+    os.mkdir("folder")
+    check("output is a folder", "compile", ["good.textproto", "-o", "folder"],
+          "cannot write folder: Is a directory")
+    inputs = ["good.stax", "--input", "x=ok.npy", "w=ok.npy"]
+    check("outputs below a file", "run", inputs + ["--output-dir", "good.stax/d"],
+          "cannot make folder good.stax/d: Not a directory")
+
+
+def full_disk():
+    full = "cannot write /dev/full: No space left on device"
+    check("full: program", "compile", ["good.textproto", "-o", "/dev/full"], full)
+    check("full: tuned", "tune", ["good.stax", "--device=cpu", "--quiet", "--trials=1",
+                                  "-o", "/dev/full"], full)
+    with open("/dev/full", "wb") as sink:
+        for tool, args in (("cat", ["good.stax"]), ("compile", ["good.textproto", "--explain"]),
+                           ("compile", ["good.textproto", "--dump=loop"]),
+                           ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
+            check("full: output of %s %s" % (tool, args[-1]), tool, args,
+                  "cannot write the output: No space left on device", stdout=sink)
+    # Writes fail midway, as on a disk that fills. Python ignores SIGXFSZ, and so does the tool then.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    check("full: midway", "compile", ["good.textproto", "-o", "o.stax"],
+          "cannot write o.stax: File too large", preexec_fn=limit, restore_signals=False)
+    shutil.copy("good.stax", "old.stax")
+    check("full: the old file stays", "compile", ["good.textproto", "-o", "old.stax"],
+          "cannot write old.stax: File too large", preexec_fn=limit, restore_signals=False)
+
+
+def permissions():
+    """As root, without the capability that lets root read and write everything."""
+    wrap = []
+    if os.geteuid() == 0:
+        caps = "-dac_override,-dac_read_search"
+        wrap = ["setpriv", "--bounding-set", caps, "--inh-caps", caps]
+        if subprocess.run(wrap + ["true"], stderr=subprocess.DEVNULL).returncode != 0:
+            return skip("permissions", "this root cannot drop capabilities")
+    os.mkdir("closed")
+    shutil.copy("good.textproto", "closed/g.textproto")
+    os.chmod("closed/g.textproto", 0)
+    shutil.copy("good.stax", "closed/g.stax")
+    os.chmod("closed/g.stax", 0)
+    os.chmod("closed", 0o500)
+    denied = "cannot %s closed/%s: Permission denied"
+    check("write denied", "compile", ["good.textproto", "-o", "closed/o.stax"],
+          denied % ("write", "o.stax"), wrap=wrap)
+    check("read denied", "compile", ["closed/g.textproto"], denied % ("read", "g.textproto"),
+          wrap=wrap)
+    for tool in ("run", "cat", "tune", "profile"):
+        check("read denied " + tool, tool, ["closed/g.stax"], denied % ("read", "g.stax"), wrap=wrap)
+    os.chmod("closed", 0o700)
+
+
+def graphs():
+    def bad(name, text, message):
+        write("bad.textproto", text)
+        check("graph: " + name, "compile", ["bad.textproto", "-o", "o.stax"],
+              "bad.textproto: " + message)
+
+    bad("empty", "", 'the graph has no output; write output: "name"')
+    bad("no text format", "hello", "graph text: line .*")
+    bad("unknown field", "colour: 3", "graph text: line 1, column .*colour.*")
+    bad("unknown operator", one_node('op: "frobnicate" input: "x"'),
+        "node 'y': unknown op 'frobnicate', known are abs, .*")
+    bad("cycle", 'input { name: "x" dtype: "f32" dims: "4" }\n'
+        'node { op: "add" input: "x" input: "b" output: "a" }\n'
+        'node { op: "neg" input: "a" output: "b" }\noutput: "b"',
+        r"a \(add\): needs its own result: a from b from a")
+    bad("2^40 elements", one_node('op: "neg" input: "x"', 'dims: "1048576" dims: "1048576"'),
+        r"input 'x': input: f32\[1048576, 1048576\]: a tensor of 1099511627776 elements; "
+        "at most 1099511627775 are supported")
+    bad("2^40 by expand", one_node('op: "expand" input: "x" dims: "1099511627776"', 'dims: "1"'),
+        "y.*: a tensor of 1099511627776 elements; at most 1099511627775 are supported")
+    bad("2^80 elements", one_node('op: "neg" input: "x"', 'dims: "1099511627776" ' * 2), "input 'x': .*")
+    bad("missing input", one_node('op: "neg" input: "z"'), r"y \(neg\): unknown input 'z', known are x.*")
+    bad("dtype", one_node('op: "neg" input: "x"', dtype="f33"), "input 'x': .*f33.*")
+    bad("shapes", 'input { name: "x" dtype: "f32" dims: "4" }\n'
+        'input { name: "w" dtype: "f32" dims: "5" }\n'
+        'node { op: "add" input: "x" input: "w" output: "y" }\noutput: "y"', r"y \(add\).*4.*5.*")
+    bad("two symbols", 'symbol { name: "n" } symbol { name: "m" }\n'
+        'input { name: "x" dtype: "f32" dims: "n" }\ninput { name: "w" dtype: "f32" dims: "m" }\n'
+        'node { op: "add" input: "x" input: "w" output: "y" }\noutput: "y"', r"y \(add\).*n.*m.*")
+    bad("mixed dtypes", 'input { name: "x" dtype: "f32" dims: "4" }\n'
+        'input { name: "w" dtype: "f16" dims: "4" }\n'
+        'node { op: "add" input: "x" input: "w" output: "y" }\noutput: "y"', r"y \(add\).*f32.*f16.*")
+    bad("unknown symbol", one_node('op: "neg" input: "x"', 'dims: "n"'), "input 'x': .*n.*")
+    bad("axis", one_node('op: "sum" input: "x" axes: 2'), r"y \(sum\).*axis 2.*")
+    bad("division by zero", one_node('op: "neg" input: "x"', 'dims: "4 // 0"'), "input 'x': .*")
+    bad("deep formula", one_node('op: "neg" input: "x"', 'dims: "%s"' % ("(" * 100000)),
+        "input 'x': .*")
+    bad("output", 'input { name: "x" dtype: "f32" dims: "4" }\noutput: "z"', "output.*'z'.*")
+    bad("output twice", 'input { name: "x" dtype: "f32" dims: "4" }\noutput: "x" output: "x"',
+        "output: two outputs are named 'x'")
+
+
+def onnx():
+    def bad(name, content, message):
+        write("bad.onnx", content)
+        check("onnx: " + name, "compile", ["bad.onnx", "-o", "o.stax"], "bad.onnx: " + message)
+
+    bad("empty", b"", "the model has no graph")
+    bad("text", "no model", "not a serialized ONNX ModelProto")
+    bad("unknown operator", onnx_model([("Frobnicate", ["x"], "y")]), ".*Frobnicate.*")
+    bad("cycle", onnx_model([("Add", ["x", "b"], "a"), ("Neg", ["a"], "b"), ("Neg", ["b"], "y")]), ".*'b'.*")
+    bad("missing input", onnx_model([("Neg", ["z"], "y")]), ".*'z'.*")
+    bad("2^40 elements", onnx_model([("Add", ["x", "w"], "y")], (1 << 20, 1 << 20)),
+        ".*1099511627776 elements; at most 1099511627775 are supported")
+    bad("opset", onnx_model([("Add", ["x", "w"], "y")], opset=99), ".*99.*")
+    bad("dtype", onnx_model([("Add", ["x", "w"], "y")], dtype=77), ".*77.*")
+
+
+def tensors():
+    def bad(name, content, message):
+        write("bad.npy", content)
+        check("tensor: " + name, "run", ["good.stax", "--input", "x=bad.npy", "w=ok.npy"], message)
+
+    check("tensor: missing", "run", ["good.stax", "--input", "x=ok.npy"],
+          r"input 'w' is missing: give --input w=FILE.npy \(f32\[n, 8\]\)")
+    check("tensor: surplus", "run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy", "z=ok.npy"],
+          "the program has no input 'z'; its inputs are x, w")
+    check("tensor: twice", "run", ["good.stax", "--input", "x=ok.npy", "x=ok.npy"],
+          "--input x is given twice")
+    check("tensor: no pair", "run", ["good.stax", "--input", "ok.npy"],
+          "--input ok.npy: expected NAME=FILE.npy or NAME=FILE.pb")
+    check("tensor: absent", "run", ["good.stax", "--input", "x=absent.npy", "w=ok.npy"],
+          "cannot read absent.npy: No such file or directory")
+    bad("dtype", npy("<f8", "(4, 8)", 256), ".*'x'.*f64.*f32.*")
+    bad("rank", npy("<f4", "(32,)", 128), ".*'x'.*")
+    bad("shape", npy("<f4", "(4, 9)", 144), ".*'x'.*9.*8.*")
+    bad("sizes disagree", npy("<f4", "(5, 8)", 160), ".*'w'.*")
+    bad("size out of range", npy("<f4", "(1, 8)", 32), ".*n.*1.*2.*")
+    bad("truncated", npy("<f4", "(4, 8)", 100), "bad.npy.*")
+    bad("big", npy("<f4", "(1099511627776, 8)", 64), "bad.npy.*")
+    bad("overflowing", npy("<f4", "(4611686018427387904, 8)", 64), "bad.npy.*")
+    bad("negative", npy("<f4", "(-4, 8)", 64), "bad.npy.*")
+    bad("big endian", npy(">f4", "(4, 8)", 128), "bad.npy.*")
+    bad("objects", npy("|O", "(4, 8)", 128), "bad.npy.*")
+    bad("empty", b"", "bad.npy.*")
+    bad("text", "hello", "bad.npy.*")
+
+
+def damaged():
+    draw = random.Random(2)
+    with open("good.stax", "rb") as f:
+        program = f.read()
+
+    def stax(name, content):
+        tool, args = draw.choice([("run", ["d.stax"]), ("cat", ["d.stax"]),
+                                  ("tune", ["d.stax", "-o", "o.stax"]), ("profile", ["d.stax", "-o", "o.report"])])
+        check_damaged("stax " + name, tool, args, content, "d.stax", False, "o.")
+
+    def model(name, content):
+        check_damaged("onnx " + name, "compile", ["d.onnx", "-o", "o.stax"], content, "d.onnx", True,
+                      "o.stax")
+
+    def graph(name, content):
+        check_damaged("graph " + name, "compile", ["d.textproto", "-o", "o.stax"], content,
+                      "d.textproto", True, "o.stax")
+
+    def flipped(content, bit):
+        content = bytearray(content)
+        content[bit // 8] ^= 1 << bit % 8
+        return bytes(content)
+
+    for i in [*range(20), *(draw.randrange(len(program)) for _ in range(20)), len(program) - 1]:
+        stax("cut at %d" % i, program[:i])
+    for bit in [*range(0, 160, 3), *(draw.randrange(8 * len(program)) for _ in range(40))]:
+        stax("bit %d" % bit, flipped(program, bit))
+    for i in range(20):
+        stax("random %d" % i, draw.randbytes(draw.randrange(1000)))
+        stax("random with header %d" % i, program[:8] + draw.randbytes(draw.randrange(1000)))
+        model("random %d" % i, draw.randbytes(draw.randrange(1, 500)))
+        graph("random %d" % i, draw.randbytes(draw.randrange(1, 500)))
+    for i in range(0, len(ONNX), 2):
+        model("cut at %d" % i, ONNX[:i])
+    for bit in range(0, 8 * len(ONNX), 5):
+        model("bit %d" % bit, flipped(ONNX, bit))
+    tensor = npy("<f4", "(4, 8)", 128)
+    pairs = ["good.stax", "--input", "w=ok.npy", "x=d.npy"]
+    for i in range(0, len(tensor), 7):
+        check_damaged("npy cut at %d" % i, "run", pairs, tensor[:i], "d.npy", False, "o.")
+    for bit in range(0, 8 * 80, 7):
+        check_damaged("npy bit %d" % bit, "run", pairs, flipped(tensor, bit), "d.npy", True, "o.")
+    for i in range(0, len(GOOD), 6):
+        graph("cut at %d" % i, GOOD[:i].encode())
+    for bit in range(0, 8 * len(GOOD), 23):
+        graph("bit %d" % bit, flipped(GOOD.encode(), bit))
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+        os.chdir(folder)
+        write("good.textproto", GOOD)
+        write("good.onnx", ONNX)
+        write("ok.npy", npy("<f4", "(4, 8)", 128))
+        # What the bad input is a small change of works.
+        for tool, args in (("compile", ["good.textproto", "-o", "good.stax"]),
+                           ("compile", ["good.onnx", "-o", "onnx.stax"]),
+                           ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
+            done = run(tool, args)
+            record("good input: " + tool, done.stderr.decode() if done.returncode else "")
+        for part in (command_lines, files, full_disk, permissions, graphs, onnx, tensors, damaged):
+            part()
+        os.chdir("/")
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
