@@ -190,6 +190,12 @@ absl::Status RunFolder(const fs::path& folder, const std::string& target, Device
   return absl::OkStatus();
 }
 
+// One spelling of a folder: "a/b/" and "a//b" are "a/b".
+std::string Normal(const fs::path& folder) {
+  fs::path normal = folder.lexically_normal();
+  return normal.has_filename() ? normal.string() : normal.parent_path().string();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindOnnxTests(const std::vector<std::string>& roots) {
@@ -198,10 +204,10 @@ absl::StatusOr<std::vector<std::string>> FindOnnxTests(const std::vector<std::st
     std::error_code error;
     if (!fs::is_directory(root, error))
       return absl::NotFoundError(absl::StrCat(root, " is no folder"));
-    if (fs::exists(fs::path(root) / "model.onnx")) folders.push_back(root);
+    if (fs::exists(fs::path(root) / "model.onnx")) folders.push_back(Normal(root));
     for (fs::recursive_directory_iterator it(root, error), end; it != end; it.increment(error)) {
-      if (it->path().filename() == "model.onnx" && it->path().parent_path() != fs::path(root))
-        folders.push_back(it->path().parent_path().string());
+      if (it->path().filename() == "model.onnx")
+        folders.push_back(Normal(it->path().parent_path()));
     }
   }
   if (folders.empty())
