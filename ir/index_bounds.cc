@@ -209,7 +209,10 @@ void BoundSearch::AssumePositive(const IndexExpr& e) {
 
 int64_t BoundSearch::Lower(const IndexExpr& e, int64_t goal) {
   const int64_t quick = Quick(e).lo;
-  if (quick >= goal || e.IsConst() || --steps_ <= 0) return quick;
+  if (quick >= goal || e.IsConst()) return quick;
+  // A step on a long expression counts for more, as it takes longer.
+  steps_ -= 1 + IndexExprAccess::Get(e).weight / kWeightPerStep;
+  if (steps_ <= 0) return quick;
   if (const std::optional<int64_t> found = LowerByCompound(e, goal)) {
     return std::max(quick, *found);
   }

@@ -79,6 +79,7 @@ class BoundSearch {
   // Most of what takes more than the first few is false, and values at some points show it.
   static constexpr int kFirstSteps = 6;
   static constexpr int kSearchSteps = 40;
+  static constexpr int kWeightPerStep = 64;
 
   const RangeContext& ranges_;
   // What AssumeDefined found out.

@@ -45,15 +45,17 @@ std::vector<AtomPtr> CommonAtoms(const std::vector<AtomPtr>& a, const std::vecto
 std::optional<Division> DivideByConstant(const IndexExpr& a, int64_t d) {
   PolyBuilder quotient, rest;
   for (const Term& term : a.terms()) {
-    int64_t q = term.coeff / d;
+    int64_t q = term.coeff / d, r = term.coeff % d;
     // -10*i becomes i for d = 11, but -i does not become 10*i, whose range is wider.
-    if (term.coeff - q * d <= -(d - d / 2)) --q;
+    if (d > 0 && r <= d / 2 - d) {
+      --q;
+      r += d;
+    }
     quotient.AddTerm(q, term.atoms);
-    rest.AddTerm(term.coeff - q * d, term.atoms);
+    rest.AddTerm(r, term.atoms);
   }
-  const int64_t constant = d > 0 ? FloorDivInt(a.constant(), d) : a.constant() / d;
-  quotient.AddConstant(constant);
-  rest.AddConstant(a.constant() - constant * d);
+  quotient.AddConstant(d > 0 ? FloorDivInt(a.constant(), d) : a.constant() / d);
+  rest.AddConstant(d > 0 ? ModInt(a.constant(), d) : a.constant() % d);
   std::optional<IndexExpr> q = quotient.Finish(), r = rest.Finish();
   if (!q.has_value() || !r.has_value()) return std::nullopt;
   return Division{*std::move(q), *std::move(r)};

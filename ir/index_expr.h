@@ -9,12 +9,19 @@
 //   IndexExpr e = 16384 * i + 8192 * j;         // == 8192 * (2 * i + j)
 //   e.ToString()                                // "16384*i0 + 8192*i1"
 //
+// Terms are ordered by degree, highest first, then by their factors; the constant comes last. Names
+// without a number at the end (mostly sizes) come before those with one (mostly loop variables),
+// numbers compare by value, and variables come before floordiv, mod, min and max:
+// "n*i0 + i2 + i10 + mod(i1, 4) + 3".
+//
 // Division rounds towards minus infinity and mod has the sign of the divisor; divisors must be
 // positive (they are sizes). Arithmetic on coefficients saturates never: an overflow is a
 // programmer error (CHECK); frontends bound sizes first (total bytes of a tensor < 2^62).
 //
 // Rules that need to know the ranges of variables are applied by Simplify() in a RangeContext.
-// The rules are a table (ir/index_rules.h), each proved by Z3 in a test.
+// The rules are a table (ir/index_rules.h), each proved by Z3 in a test. They hold for integers of
+// any size: floordiv(floordiv(x, m), n) becomes floordiv(x, m*n), so code that computes an
+// expression in 32 bits needs bounds of all its parts, divisors included.
 #ifndef STAX_IR_INDEX_EXPR_H_
 #define STAX_IR_INDEX_EXPR_H_
 
@@ -147,7 +154,9 @@ class RangeContext {
 };
 
 // Applies the range-dependent rules until nothing changes: (i*d + j) / d = i for 0 <= j < d,
-// (i*d + j) mod d = j, i mod d = i for i < d, min/max with a proved order, nested divisions ...
+// (i*d + j) mod d = j, i mod d = i for i < d, min/max with a proved order, nested divisions, and
+// d * (x / d) + x mod d = x. Idempotent. Best used after each reshape of a chain: it takes some
+// microseconds then, while unsimplified chains grow exponentially.
 IndexExpr Simplify(const IndexExpr& e, const RangeContext& ranges);
 
 }  // namespace stax

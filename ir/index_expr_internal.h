@@ -73,6 +73,8 @@ std::optional<IndexExpr> TryAdd(const IndexExpr& a, const IndexExpr& b);
 std::optional<IndexExpr> TrySub(const IndexExpr& a, const IndexExpr& b);
 std::optional<IndexExpr> TryMul(const IndexExpr& a, const IndexExpr& b);
 
+// FloorDiv, Mod, Min or Max by `kind`.
+IndexExpr MakeCompound(IndexExpr::AtomKind kind, const IndexExpr& a, const IndexExpr& b);
 // The bare atom as an expression, no rules applied.
 IndexExpr MakeAtom(IndexExpr::AtomKind kind, IndexExpr a, IndexExpr b);
 IndexExpr AtomExpr(AtomPtr atom);

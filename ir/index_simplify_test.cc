@@ -72,6 +72,7 @@ TEST(IndexSimplifyTest, Table) {
       {"12*floordiv(x, 12) + 4*mod(floordiv(x, 4), 3) + mod(x, 4)", "x"},
       {"4*mod(floordiv(x, 4), 3) + mod(x, 4)", "mod(x, 12)"},
       {"x - 4*floordiv(x, 4)", "mod(x, 4)"},
+      {"floordiv(x, n) - 4*floordiv(x, 4*n)", "mod(floordiv(x, n), 4)"},
       {"k*n*floordiv(x, n) + k*mod(x, n)", "k*x"},
       {"m*n*floordiv(x, m*n) + n*mod(floordiv(x, n), m) + mod(x, n)", "x"},
       {"n*floordiv(n*a + b, n) + mod(n*a + b, n)", "a*n + b"},
