@@ -188,5 +188,26 @@ TEST(Ptxas, FillsTheVariant) {
   EXPECT_EQ(v.cubin().substr(1, 3), "ELF");
 }
 
+// A shift takes its count in 32 bits: larger 64-bit counts must be brought into range before they are
+// cut, or a count of 2^32 shifts by 0 instead of giving 0.
+TEST(Ptx, CountsOf64BitShiftsAreClampedBeforeTheyAreCut) {
+  constexpr const char* kShift = R"(nest shift_0 {
+  buffer x: u64[64] in
+  buffer n: u64[64] in
+  buffer y: u64[64] out
+  loop i0: 64
+  %0 = load x[i0] : u64
+  %1 = load n[i0] : u64
+  %2 = shl %0, %1 : u64
+  store y[i0], %2
+})";
+  const std::string ptx = Compile(MakeKernel(kShift, KernelForm::kPointwise), {}).ptx();
+  const size_t clamped = ptx.find("min.u64");
+  const size_t cut = ptx.find("cvt.u32.u64");
+  ASSERT_NE(clamped, std::string::npos) << ptx;
+  ASSERT_NE(cut, std::string::npos) << ptx;
+  EXPECT_LT(clamped, cut);
+}
+
 }  // namespace
 }  // namespace stax

@@ -168,6 +168,9 @@ Value* ScalarEmitter::DivMod(OpCode code, bool is_signed, Value* a, Value* b) {
 
 Value* ScalarEmitter::Shift(OpCode code, bool is_signed, Value* a, Value* b) {
   Value* width = ConstLike(a, a->getType()->getScalarSizeInBits());
+  // NVPTX (LLVM 22) folds what follows into one shift, which clamps its count, but cuts the count to
+  // 32 bits before: 2^32 would shift by 0.
+  if (nvptx_) b = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, width);
   Value* in_range = b_.CreateICmpULT(b, width);
   Value* count = b_.CreateSelect(in_range, b, ConstLike(a, 0));
   Value* shifted = code == OpCode::kShl ? b_.CreateShl(a, count)
