@@ -40,6 +40,6 @@ trap 'rm -f "$log"' EXIT
 "${apt[@]}" update >"$log" 2>&1 </dev/null || cat "$log" >&2
 if ! "${apt[@]}" install --yes --no-install-recommends "${missing[@]}" >"$log" 2>&1 </dev/null; then
   tail -n 30 "$log" >&2
-  fail "cannot install packages (above is why). LLVM 22 and clang 22 are in Debian 12's security suite: apt needs" \
-    "  deb http://deb.debian.org/debian-security bookworm-security main"
+  fail "cannot install packages (above is why)." \
+    "LLVM 22 and clang 22 are in Debian 12's security suite: apt's sources must list bookworm-security main beside bookworm main."
 fi
