@@ -91,6 +91,13 @@ void AnalyzeAxis(const Tile& tile, int axis, AccessPattern& pattern) {
   }
 }
 
+// The index at the start of the row: r is 0.
+IndexExpr AtRowStart(const Tile& tile, const IndexExpr& index) {
+  std::map<std::string, IndexExpr> zero;
+  for (const std::string& var : tile.axes[kAxisR].vars) zero[var] = 0;
+  return index.Substitute(zero);
+}
+
 // One load or store as the layout sees it.
 struct Traffic {
   AccessPattern pattern;
@@ -117,8 +124,10 @@ int VectorBits(const Tile& tile, const Traffic& t, int axis) {
     if ((t.element_bytes << bits) > kVectorBytes || bits > tile.axes[axis].block_bits) continue;
     const AxisRange& range = tile.axes[axis];
     if (t.pattern.walks[axis].linear_bits < bits) continue;
-    // A mask that cuts through a vector makes it useless.
-    if (range.needs_mask && range.divisible_bits < bits) continue;
+    // A mask along r that cuts through a vector makes it useless. Along x and y only the last tile
+    // has one, and code of its own.
+    const bool cut = axis == kAxisR && !tile.row_shift.has_value();
+    if (cut && range.needs_mask && range.divisible_bits < bits) continue;
     std::array<int, kNumAxes> low_bits = {0, 0, 0};
     low_bits[axis] = bits;
     if (ProveAligned(tile, t.pattern, low_bits, int64_t{1} << bits)) return bits;
@@ -138,7 +147,8 @@ int SideVectorBits(const Tile& tile, const std::vector<Traffic>& all, int axis) 
     if (IsContiguous(t, axis)) most = std::max(most, t.bytes);
   int bits = 4;
   for (const Traffic& t : all)
-    if (IsContiguous(t, axis) && t.bytes * 4 >= most) bits = std::min(bits, VectorBits(tile, t, axis));
+    if (IsContiguous(t, axis) && t.bytes * 4 >= most)
+      bits = std::min(bits, VectorBits(tile, t, axis));
   return bits;
 }
 
@@ -180,6 +190,7 @@ AxisSet AccessPattern::axes() const {
 
 AccessPattern AnalyzeAccess(const Tile& tile, const IndexExpr& index) {
   AccessPattern pattern;
+  pattern.source = index;
   pattern.index = index;
   for (int axis = 0; axis < kNumAxes; ++axis) AnalyzeAxis(tile, axis, pattern);
   for (const std::string& var : index.Vars()) {
@@ -192,6 +203,15 @@ AccessPattern AnalyzeAccess(const Tile& tile, const IndexExpr& index) {
 
 bool ProveAligned(const Tile& tile, const AccessPattern& pattern,
                   const std::array<int, kNumAxes>& low_bits, int64_t elements) {
+  if (tile.row_shift.has_value() && pattern.walks[kAxisR].depends) {
+    // The tile is one row and positions along it are multiples of 2^low_bits: coordinates are
+    // congruent to -base.
+    const int64_t part = int64_t{1} << low_bits[kAxisR];
+    if (part > tile.row_shift->vector()) return false;
+    const IndexExpr r = part * IndexExpr::Var(HighVar(kAxisR)) - tile.row_shift->base;
+    const IndexExpr index = AtRowStart(tile, pattern.source) + pattern.walks[kAxisR].stride * r;
+    return tile.ranges.ProveDivisible(index, elements);
+  }
   std::map<std::string, IndexExpr> values;
   RangeContext ranges = tile.ranges;
   for (int axis = 0; axis < kNumAxes; ++axis) {
@@ -206,6 +226,42 @@ bool ProveAligned(const Tile& tile, const AccessPattern& pattern,
   return ranges.ProveDivisible(pattern.index.Substitute(values), elements);
 }
 
+std::optional<RowShift> FindRowShift(const Tile& tile, const LoopNest& nest) {
+  const AxisRange& r = tile.axes[kAxisR];
+  if (tile.simd || r.vars.empty() || tile.axes[kAxisX].block_bits > 0 ||
+      tile.axes[kAxisY].block_bits > 0)
+    return std::nullopt;
+  // A shift moves the places where anything but a linear walk along r changes.
+  for (const LoopOp& op : nest.body) {
+    const bool has_index =
+        op.code == OpCode::kLoad || op.code == OpCode::kStore || op.code == OpCode::kIndex;
+    if (has_index && AnalyzeAccess(tile, op.index).walks[kAxisR].linear_bits < kAllBits)
+      return std::nullopt;
+  }
+  const std::vector<Traffic> all = CollectTraffic(tile, nest);
+  double most = 0;
+  for (const Traffic& t : all)
+    if (IsContiguous(t, kAxisR)) most = std::max(most, t.bytes);
+  std::optional<RowShift> shift;
+  bool aligned = true;
+  for (const Traffic& t : all) {
+    if (!IsContiguous(t, kAxisR) || t.bytes * 4 < most) continue;
+    if (!t.pattern.indirects.empty()) return std::nullopt;
+    int bits = 0;
+    while ((t.element_bytes << (bits + 1)) <= kVectorBytes) ++bits;
+    const IndexExpr base = AtRowStart(tile, t.pattern.source);
+    if (!shift.has_value()) shift = RowShift{base, bits};
+    shift->vector_bits = std::min(shift->vector_bits, bits);
+    aligned &= tile.ranges.ProveDivisible(base, int64_t{1} << bits);
+    if (!tile.ranges.ProveDivisible(base - shift->base, int64_t{1} << bits)) return std::nullopt;
+  }
+  if (aligned || !shift.has_value() || shift->vector_bits == 0) return std::nullopt;
+  if (tile.form == KernelForm::kPersistent &&
+      !tile.ranges.ProveLe(r.numel + shift->vector() - 1, r.block()))
+    return std::nullopt;
+  return shift;
+}
+
 Layout ChooseTileLayout(const Tile& tile, const LoopNest& nest) {
   const std::vector<Traffic> all = CollectTraffic(tile, nest);
   double weight[kNumAxes] = {0, 0, 0};
@@ -214,14 +270,13 @@ Layout ChooseTileLayout(const Tile& tile, const LoopNest& nest) {
       if (IsContiguous(t, axis)) weight[axis] += t.bytes;
   // Ties go to r, then x.
   std::vector<int> order = {kAxisR, kAxisX, kAxisY};
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return weight[a] != weight[b] ? weight[a] > weight[b] : a > b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return weight[a] != weight[b] ? weight[a] > weight[b] : a > b; });
 
   LayoutRequest request;
   for (int axis = 0; axis < kNumAxes; ++axis) request.axis_bits[axis] = tile.axes[axis].block_bits;
   request.lane_bits = tile.lane_bits;
-  request.warp_bits = tile.warp_bits;
+  request.warp_bits = tile.warp_bits + tile.cluster_bits;
   request.simd = tile.simd;
   for (int axis : order) {
     if (weight[axis] == 0 || tile.axes[axis].block_bits == 0) continue;

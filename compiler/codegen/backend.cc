@@ -34,8 +34,10 @@ struct MachineSpec {
 absl::StatusOr<MachineSpec> SpecOf(const TargetSpec& target) {
   // PTX versions: the lowest that has what is emitted (max.NaN, bf16 conversions; 8.3 is the first
   // with all of sm_90a), so that older drivers take the code too.
-  if (target.is_cuda() && target.arch == "sm_80") return MachineSpec{"nvptx64-nvidia-cuda", "sm_80", "+ptx71"};
-  if (target.is_cuda() && target.arch == "sm_90a") return MachineSpec{"nvptx64-nvidia-cuda", "sm_90a", "+ptx83"};
+  if (target.is_cuda() && target.arch == "sm_80")
+    return MachineSpec{"nvptx64-nvidia-cuda", "sm_80", "+ptx71"};
+  if (target.is_cuda() && target.arch == "sm_90a")
+    return MachineSpec{"nvptx64-nvidia-cuda", "sm_90a", "+ptx83"};
   if (!target.is_cuda() && (target.arch == "x86-64-v3" || target.arch == "x86-64-v4"))
     return MachineSpec{"x86_64-unknown-linux-gnu", target.arch, ""};
   return absl::InvalidArgumentError(
@@ -169,8 +171,8 @@ absl::Status OptimizeModule(const TargetSpec& target, llvm::Module& module) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                       /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::EarlyCSEPass());
   for (llvm::Function& function : module)

@@ -51,14 +51,20 @@ TileValue BodyEmitter::Load(const LoopOp& op, const TileValue* mask) {
   return memory_.Load(op, index, inside);
 }
 
+void BodyEmitter::LoadPacked(const LoopOp& op) {
+  const IndexTile index = index_.Emit(op.index, indirects_);
+  memory_.LoadPacked(op, index, index_.Mask(index.axes));
+}
+
 void BodyEmitter::Store(const LoopOp& op, const TileValue& value) {
   const IndexTile index = index_.Emit(op.index, indirects_);
   memory_.Store(op, index, value, index_.Mask(index.axes));
 }
 
 TileValue BodyEmitter::Cast(const LoopOp& op, DType from, const TileValue& value) {
-  TileValue result = Elementwise(
-      {&value}, [&](const std::vector<Value*>& args) { return scalars_.Cast(from, op.dtype, args[0]); });
+  TileValue result = Elementwise({&value}, [&](const std::vector<Value*>& args) {
+    return scalars_.Cast(from, op.dtype, args[0]);
+  });
   return from == op.dtype ? result : Rounded(op.dtype, std::move(result));
 }
 
@@ -69,8 +75,44 @@ TileValue BodyEmitter::Select(const LoopOp&, const TileValue& c, const TileValue
   });
 }
 
+// Whether many quotients have one divisor: a division is worth some setting up then.
+bool BodyEmitter::SharesDivisor(const LoopOp& op, DType type,
+                                const std::vector<TileValue>& operands) const {
+  if (op.code != OpCode::kDiv || !c_.nvptx() || !IsFloat(type) || type == DType::kF64) return false;
+  if (llvm::isa<llvm::Constant>(operands[1].slots[0])) return false;
+  const BitSet shared = operands[0].regs & ~operands[1].regs;
+  return CountBits(shared) >= 2;
+}
+
+TileValue BodyEmitter::DivideByShared(const TileValue& dividend, const TileValue& divisor) {
+  constexpr size_t kGroup = 8;  // quotients behind one branch: a 16-byte vector of halves
+  TileValue result;
+  result.axes = dividend.axes | divisor.axes;
+  result.regs = dividend.regs | divisor.regs;
+  result.slots.resize(size_t{1} << CountBits(result.regs));
+  const BitSet shared = result.regs & ~divisor.regs;
+  for (uint32_t d = 0; d < divisor.slots.size(); ++d) {
+    const uint32_t divisor_slot = SpreadBits(d, divisor.regs);
+    std::vector<Value*> group;
+    std::vector<size_t> at;
+    for (uint32_t s = 0; s < 1u << CountBits(shared); ++s) {
+      const uint32_t slot = divisor_slot | SpreadBits(s, shared);
+      group.push_back(dividend.At(slot));
+      at.push_back(PackBits(slot, result.regs));
+      if (group.size() < kGroup && s + 1 < 1u << CountBits(shared)) continue;
+      scalars_.DivideAll(group, divisor.slots[d]);
+      for (size_t i = 0; i < group.size(); ++i) result.slots[at[i]] = group[i];
+      group.clear();
+      at.clear();
+    }
+  }
+  return result;
+}
+
 TileValue BodyEmitter::Scalar(const LoopOp& op, DType operand_type,
                               const std::vector<TileValue>& operands) {
+  if (SharesDivisor(op, operand_type, operands))
+    return Rounded(op.dtype, DivideByShared(operands[0], operands[1]));
   std::vector<const TileValue*> pointers;
   for (const TileValue& operand : operands) pointers.push_back(&operand);
   TileValue result = Elementwise(pointers, [&](const std::vector<Value*>& args) {

@@ -18,12 +18,17 @@ class BodyEmitter : public OpHandler<TileValue> {
  public:
   BodyEmitter(EmitContext& context, IndexEmitter& index, ScalarEmitter& scalars,
               MemoryEmitter& memory)
-      : c_(context), index_(index), scalars_(scalars), memory_(memory),
+      : c_(context),
+        index_(index),
+        scalars_(scalars),
+        memory_(memory),
         indirects_(context.nest.body.size()) {}
 
   TileValue Const(const LoopOp& op) override;
   TileValue Index(const LoopOp& op) override;
   TileValue Load(const LoopOp& op, const TileValue* mask) override;
+  // A load without a mask operand in packed form, see MemoryEmitter.
+  void LoadPacked(const LoopOp& op);
   void Store(const LoopOp& op, const TileValue& value) override;
   TileValue Cast(const LoopOp& op, DType from, const TileValue& value) override;
   TileValue Select(const LoopOp& op, const TileValue& c, const TileValue& a,
@@ -38,6 +43,8 @@ class BodyEmitter : public OpHandler<TileValue> {
   template <typename F>
   TileValue Elementwise(const std::vector<const TileValue*>& operands, const F& f);
   TileValue Rounded(DType t, TileValue value);
+  bool SharesDivisor(const LoopOp& op, DType type, const std::vector<TileValue>& operands) const;
+  TileValue DivideByShared(const TileValue& dividend, const TileValue& divisor);
   llvm::Value* ClampIndex(DType type, llvm::Value* value, const IndexExpr& extent);
   DType index_dtype() const { return c_.tile.wide_index ? DType::kI64 : DType::kI32; }
 

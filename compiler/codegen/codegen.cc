@@ -53,7 +53,8 @@ absl::StatusOr<Variant> CompileVariant(const KernelSpec& kernel, const Config& c
   variant.set_spill_bytes(-1);
   variant.mutable_target()->set_kind(target.is_cuda() ? "cuda" : "cpu");
   variant.mutable_target()->set_arch(target.arch);
-  for (const auto& [name, value] : config) (*variant.mutable_config()->mutable_values())[name] = value;
+  for (const auto& [name, value] : config)
+    (*variant.mutable_config()->mutable_values())[name] = value;
 
   llvm::LLVMContext context;
   llvm::Module module(variant.entry(), context);

@@ -28,7 +28,22 @@ struct EmitContext {
   llvm::Type* index_type = nullptr;             // i32, or i64 when tile.wide_index
   std::vector<llvm::Value*> buffers;            // pointers, in the nest's order
   std::map<std::string, llvm::Value*> symbols;  // of index_type
-  llvm::Value* thread = nullptr;                // cuda: i32 number in the block: lane + 32 * warp
+  llvm::Value* thread = nullptr;  // cuda: i32 number in the block: lane + 32 * warp; with
+                                  // a cluster, in all of its blocks
+
+  // While a tile is emitted part by part (BeginPart): register bits that have one value in the
+  // part, and the slot bits of that value. Tile values made then do not depend on these bits.
+  BitSet part_bits = 0;
+  uint32_t part_slot = 0;
+
+  void BeginPart(BitSet bits, uint32_t slot) { part_bits = bits, part_slot = slot; }
+  void EndPart() { part_bits = 0, part_slot = 0; }
+
+  // Register bits along `axes`, and what they add to the coordinate, in the part being emitted.
+  BitSet RegBits(AxisSet axes) const { return layout.RegBits(axes) & ~part_bits; }
+  int64_t RegOffset(int axis, uint32_t slot) const {
+    return layout.RegOffset(axis, slot | part_slot);
+  }
 
   bool nvptx() const { return !tile.simd; }
   // SIMD width on the CPU, 1 on CUDA (there the lanes are threads of their own).
@@ -42,6 +57,9 @@ struct EmitContext {
     if (value->getType()->isVectorTy()) return value;
     return builder.CreateVectorSplat(lanes(), value);
   }
+
+  // The same integer (16, 32 or 64 bits, cuda), without LLVM knowing that it is the same.
+  llvm::Value* Opaque(llvm::Value* value) const;
 
   // Conjunction of i1 values, scalar or per lane.
   llvm::Value* AndMasks(llvm::Value* a, llvm::Value* b) const;

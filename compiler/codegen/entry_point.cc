@@ -29,16 +29,22 @@ EntryPoint BeginCudaEntry(EmitContext& c, const std::string& name) {
     c.symbols[c.nest.symbols[i].name] = b.CreateTrunc(size, c.index_type);
   }
   c.thread = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
+  if (c.tile.cluster_bits > 0) {
+    function->addFnAttr("nvvm.cluster_dim", std::to_string(1 << c.tile.cluster_bits));
+    llvm::Value* rank = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_cluster_ctarank, {});
+    c.thread = b.CreateOr(c.thread, b.CreateShl(rank, c.tile.lane_bits + c.tile.warp_bits));
+    // Waited for before the first access to another block's memory: all have started by then.
+    b.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cluster_arrive_relaxed_aligned, {});
+  }
   return EntryPoint();
 }
 
 EntryPoint BeginCpuEntry(EmitContext& c, const std::string& name) {
   llvm::IRBuilder<>& b = c.builder;
   llvm::Type* pointer = b.getPtrTy();
-  auto* type = llvm::FunctionType::get(
-      b.getVoidTy(), {pointer, pointer, b.getInt64Ty(), b.getInt64Ty()}, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, c.module);
+  auto* type = llvm::FunctionType::get(b.getVoidTy(),
+                                       {pointer, pointer, b.getInt64Ty(), b.getInt64Ty()}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, c.module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   // Without these LLVM splits 512-bit vectors in two.
   const std::string width = std::to_string(32 << c.tile.lane_bits);
@@ -64,6 +70,7 @@ llvm::Value* EntryPoint::StartInstance(EmitContext& c) {
   llvm::IRBuilder<>& b = c.builder;
   if (c.nvptx()) {
     llvm::Value* id = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {});
+    id = b.CreateLShr(id, c.tile.cluster_bits);
     return b.CreateZExt(id, c.index_type);
   }
   llvm::BasicBlock* before = b.GetInsertBlock();

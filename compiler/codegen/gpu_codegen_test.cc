@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "compiler/codegen/codegen.h"
 #include "compiler/codegen/math/math.h"
 #include "compiler/codegen/testing/check_kernel.h"
@@ -92,6 +93,82 @@ TEST(GpuCodegen, ReductionLayouts) {
       }
     }
   }
+}
+
+// softmax, its statistics and a weighted copy of long half rows: packed rows, online sums, rows
+// that start unaligned.
+LoopNest LongRows(const char* type, const std::string& length) {
+  const std::string symbol = length == "n" ? "  size n in [1, 8190] hint 5000\n" : "";
+  return NestOrDie(absl::Substitute(R"(nest rows {
+$0  buffer x: $1[3*$2] in
+  buffer w: $1[$2] in
+  buffer y: $1[3*$2] out
+  buffer z: $1[3*$2] out
+  buffer s: f32[3] out
+  loop i0: 3
+  reduce r0: $2
+  %0 = load x[i0*$2 + r0] : $1
+  %1 = cast %0 : f32
+  %2 = reduce.max %1 : f32
+  %3 = sub %1, %2 : f32
+  %4 = exp %3 : f32
+  %5 = reduce.sum %4 : f32
+  %6 = div %4, %5 : f32
+  %7 = cast %6 : $1
+  %8 = load w[r0] : $1
+  %9 = mul %0, %8 : $1
+  store y[i0*$2 + r0], %7
+  store z[i0*$2 + r0], %9
+  store s[i0], %5
+})",
+                                    symbol, type, length));
+}
+
+TEST(GpuCodegen, LongRows) {
+  if (!HaveGpu()) GTEST_SKIP() << "no GPU";
+  for (const char* type : {"bf16", "f16", "f32"}) {
+    for (const char* length : {"37", "1000", "4093", "8192", "20011", "n"}) {
+      const LoopNest nest = LongRows(type, length);
+      const KernelSpec looped = MakeKernel(nest, KernelForm::kLooped);
+      const KernelSpec persistent = MakeKernel(nest, KernelForm::kPersistent);
+      for (int64_t n : {1, 7, 777, 8190}) {
+        if (*length != 'n' && n > 1) continue;
+        for (int64_t warps : {1, 4, 16}) {
+          const Config loop = {{"RBLOCK", 512 * warps}, {"WARPS", warps}};
+          EXPECT_EQ(Check(looped, CompleteConfig(looped, loop), {{"n", n}}, 1, false, {8e-3, 1e-6}),
+                    "")
+              << type << " " << length << " n " << n << " " << ToText(loop);
+          const Config row = CompleteConfig(persistent, {{"WARPS", warps}});
+          Config spread = row;
+          spread["CLUSTER"] = warps == 1 ? 2 : warps == 4 ? 4 : 8;
+          if (row.at("RBLOCK") / (32 * warps * spread["CLUSTER"]) <= 64) {
+            EXPECT_EQ(Check(persistent, spread, {{"n", n}}, 1, false, {8e-3, 1e-6}), "")
+                << type << " " << length << " n " << n << " " << ToText(spread);
+          }
+          if (row.at("RBLOCK") / (32 * warps) > 128) continue;
+          EXPECT_EQ(Check(persistent, row, {{"n", n}}, 1, false, {8e-3, 1e-6}), "")
+              << type << " " << length << " n " << n << " " << ToText(row);
+        }
+      }
+    }
+  }
+}
+
+// Lengths that are no multiple of a vector, known only at the launch.
+TEST(GpuCodegen, SymbolicPointwise) {
+  if (!HaveGpu()) GTEST_SKIP() << "no GPU";
+  const KernelSpec kernel = MakeKernel(R"(nest copy {
+  size n in [0, 100000] hint 1000
+  buffer x: f16[n] in
+  buffer y: f16[n] out
+  loop i0: n
+  %0 = load x[i0] : f16
+  %1 = neg %0 : f16
+  store y[i0], %1
+})",
+                                       KernelForm::kPointwise);
+  for (int64_t n : {0, 1, 7, 1023, 1024, 1025, 5003})
+    EXPECT_EQ(Check(kernel, {{"XBLOCK", 1024}, {"WARPS", 4}}, {{"n", n}}, 1, true, {}), "") << n;
 }
 
 }  // namespace

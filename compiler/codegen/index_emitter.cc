@@ -17,7 +17,7 @@ bool IsConst(llvm::Value* value, int64_t n) {
 int64_t IndexTile::Offset(uint32_t slot) const {
   int64_t offset = 0;
   for (size_t b = 0; b < reg_strides.size(); ++b)
-    if (slot >> b & 1) offset += reg_strides[b];
+    if ((slot | part_slot) >> b & 1) offset += reg_strides[b];
   return offset;
 }
 
@@ -39,6 +39,19 @@ void IndexEmitter::SetTileStart(int axis, llvm::Value* start) {
   start_[axis] = start;
   for (auto it = coordinates_.begin(); it != coordinates_.end();)
     it = std::get<0>(it->first) == axis ? coordinates_.erase(it) : std::next(it);
+}
+
+void IndexEmitter::SetRowShift() {
+  const RowShift& shift = *c_.tile.row_shift;
+  // Over the loop dims: the r dims do not occur in it.
+  const IndexTile base = Emit(shift.base, {});
+  row_shift_ = c_.builder.CreateAnd(base.bases[0], c_.Index(shift.vector() - 1));
+}
+
+void IndexEmitter::RefreshRowShift() {
+  if (row_shift_ == nullptr) return;
+  row_shift_ = c_.Opaque(row_shift_);
+  SetTileStart(kAxisR, start_[kAxisR]);
 }
 
 // The coordinate bits that come from the thread number. Runs of neighbouring bits that stay
@@ -92,13 +105,14 @@ llvm::Value* IndexEmitter::CoordinateAt(int axis, int64_t offset, bool lane_vect
     value = b.CreateAdd(CoordinateAt(axis, 0, false), c_.Index(offset));
   } else {
     value = b.CreateAdd(start_[axis], thread_offset_[axis]);
+    if (axis == kAxisR && row_shift_ != nullptr) value = b.CreateSub(value, row_shift_);
   }
   return Remember(axis, offset, lane_vector, kFlat, value);
 }
 
 llvm::Value* IndexEmitter::Coordinate(int axis, uint32_t slot) {
   const bool lane_vector = c_.tile.simd && c_.layout.LaneBits(AxisBitOf(axis)) != 0;
-  return CoordinateAt(axis, c_.layout.RegOffset(axis, slot), lane_vector);
+  return CoordinateAt(axis, c_.RegOffset(axis, slot), lane_vector);
 }
 
 void IndexEmitter::Match(llvm::Value*& a, llvm::Value*& b) {
@@ -136,6 +150,7 @@ void IndexEmitter::BindAxis(int axis, const AxisWalk& walk, int64_t offset, bool
 
 IndexTile IndexEmitter::Emit(const IndexExpr& index, const std::vector<TileValue>& indirects) {
   IndexTile tile;
+  tile.part_slot = c_.part_slot;
   tile.pattern = AnalyzeAccess(c_.tile, index);
   tile.axes = tile.pattern.axes();
   BitSet indirect_regs = 0;
@@ -149,6 +164,7 @@ IndexTile IndexEmitter::Emit(const IndexExpr& index, const std::vector<TileValue
     const std::optional<int64_t> stride = tile.pattern.BitStride(c_.layout.regs[i]);
     const bool nonlinear = !stride.has_value() || (indirect_regs & bit) != 0;
     tile.reg_strides.push_back(nonlinear ? 0 : *stride);
+    if (c_.part_bits & bit) continue;
     if (nonlinear) tile.nonlinear |= bit;
     if (nonlinear || *stride != 0) tile.regs |= bit;
   }
@@ -171,7 +187,7 @@ IndexTile IndexEmitter::Emit(const IndexExpr& index, const std::vector<TileValue
     for (int axis = 0; axis < kNumAxes; ++axis) {
       if (!tile.pattern.walks[axis].depends) continue;
       const bool per_lane = tile.lane_vector && c_.layout.LaneBits(AxisBitOf(axis)) != 0;
-      BindAxis(axis, tile.pattern.walks[axis], c_.layout.RegOffset(axis, slot), per_lane,
+      BindAxis(axis, tile.pattern.walks[axis], NonlinearOffset(tile, axis, slot), per_lane,
                environment);
     }
     for (ValueId t : tile.pattern.indirects) environment[IndirectVar(t)] = indirects[t].At(slot);
@@ -179,6 +195,14 @@ IndexTile IndexEmitter::Emit(const IndexExpr& index, const std::vector<TileValue
     tile.bases.push_back(tile.lane_vector ? c_.Splat(base) : base);
   }
   return tile;
+}
+
+// The coordinate offset for a base: without the register bits whose strides are added later.
+int64_t IndexEmitter::NonlinearOffset(const IndexTile& tile, int axis, uint32_t slot) const {
+  uint32_t part = c_.part_slot;
+  for (size_t i = 0; i < tile.reg_strides.size(); ++i)
+    if (tile.pattern.BitStride(c_.layout.regs[i]).has_value()) part &= ~(uint32_t{1} << i);
+  return c_.layout.RegOffset(axis, slot | part);
 }
 
 llvm::Value* IndexEmitter::EmitSize(const IndexExpr& size) {
@@ -298,21 +322,29 @@ TileValue IndexEmitter::Mask(AxisSet axes) {
   return mask;
 }
 
+// True or false if that is known for the slot at `offset` in all threads, else null. A tile that
+// starts at 0 holds constants and small thread numbers: most slots are decided now.
+llvm::Value* IndexEmitter::DecidedMask(int axis, int64_t offset) {
+  const std::optional<int64_t> numel = c_.tile.axes[axis].numel.AsConst();
+  if (!numel.has_value() || !IsConst(start_[axis], 0)) return nullptr;
+  const int64_t threads = c_.nvptx() ? c_.layout.MaxThreadOffset(axis) : 0;
+  const int64_t lanes = c_.nvptx() ? 0 : c_.layout.LaneOffset(axis, ~0u);
+  const int64_t shift =
+      axis == kAxisR && row_shift_ != nullptr ? c_.tile.row_shift->vector() - 1 : 0;
+  if (offset >= shift && offset + threads + lanes < *numel) return c_.builder.getTrue();
+  if (offset - shift >= *numel) return c_.builder.getFalse();
+  return nullptr;
+}
+
 llvm::Value* IndexEmitter::MaskAt(int axis, uint32_t slot, bool lane_vector) {
   llvm::IRBuilder<>& b = c_.builder;
-  const AxisRange& range = c_.tile.axes[axis];
-  const int64_t offset = c_.layout.RegOffset(axis, slot);
-  const std::optional<int64_t> numel = range.numel.AsConst();
-  // A tile that starts at 0 holds constants and small thread numbers: most slots are decided now.
-  if (numel.has_value() && IsConst(start_[axis], 0)) {
-    const int64_t threads = c_.nvptx() ? c_.layout.MaxThreadOffset(axis) : 0;
-    const int64_t lanes = c_.nvptx() ? 0 : c_.layout.LaneOffset(axis, ~0u);
-    if (offset + threads + lanes < *numel) return b.getTrue();
-    if (offset >= *numel) return b.getFalse();
-  }
+  const int64_t offset = c_.RegOffset(axis, slot);
+  if (llvm::Value* decided = DecidedMask(axis, offset)) return decided;
   llvm::Value* coordinate = CoordinateAt(axis, offset, lane_vector);
-  llvm::Value* end = EmitSize(range.numel);
+  llvm::Value* end = EmitSize(c_.tile.axes[axis].numel);
   Match(coordinate, end);
+  // With a shift, coordinates before the row are negative: above the end as unsigned numbers.
+  if (axis == kAxisR && row_shift_ != nullptr) return b.CreateICmpULT(coordinate, end);
   return b.CreateICmpSLT(coordinate, end);
 }
 
@@ -325,7 +357,7 @@ TileValue IndexEmitter::AxisMask(int axis) {
     return bit.axis == axis && bit.bit >= range.divisible_bits;
   };
   for (size_t i = 0; i < c_.layout.regs.size(); ++i)
-    if (decides(c_.layout.regs[i])) mask.regs |= BitSet{1} << i;
+    if (decides(c_.layout.regs[i])) mask.regs |= BitSet{1} << i & ~c_.part_bits;
   bool lane_vector = false;
   if (c_.tile.simd)
     for (const AxisBit& bit : c_.layout.lanes) lane_vector |= decides(bit);

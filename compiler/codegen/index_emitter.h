@@ -18,11 +18,12 @@ namespace stax {
 // An index expression over the tile, see AccessPattern.
 struct IndexTile {
   AccessPattern pattern;
-  AxisSet axes = 0;      // that it depends on, also through indirect values
-  BitSet regs = 0;       // register bits that it depends on
-  BitSet nonlinear = 0;  // those among them that need a base of their own
-  std::vector<llvm::Value*> bases;    // one per combination of the nonlinear bits, linear bits zero
-  std::vector<int64_t> reg_strides;   // per register bit, for the linear ones
+  AxisSet axes = 0;                  // that it depends on, also through indirect values
+  BitSet regs = 0;                   // register bits that it depends on
+  BitSet nonlinear = 0;              // those among them that need a base of their own
+  std::vector<llvm::Value*> bases;   // one per combination of the nonlinear bits, linear bits zero
+  std::vector<int64_t> reg_strides;  // per register bit, for the linear ones
+  uint32_t part_slot = 0;            // see EmitContext
   // SIMD: the bases are vectors over the lanes, or scalars to which lane bit b adds
   // lane_strides[b].
   bool lane_vector = false;
@@ -41,17 +42,28 @@ class IndexEmitter {
   // uses, again for each iteration of a loop over r.
   void SetTileStart(int axis, llvm::Value* start);
   llvm::Value* TileStart(int axis) const { return start_[axis]; }
+  // Rows that do not start aligned (Tile::row_shift): to be called where the row is known.
+  void SetRowShift();
+  llvm::Value* row_shift() const { return row_shift_; }
+  // Makes later masks along r independent of earlier ones to LLVM's eyes: they are cheap to compute
+  // again, but there are only seven predicate registers to keep them in.
+  void RefreshRowShift();
   // While set, the tile is known to lie inside the range along `axis`: no masks.
   void SetInside(int axis, bool inside) { inside_[axis] = inside; }
 
   // While one lives, values are remembered for reuse in its code region only.
   class Scope {
    public:
-    explicit Scope(IndexEmitter& emitter) : emitter_(emitter), saved_(emitter.coordinates_) {}
-    ~Scope() { emitter_.coordinates_ = std::move(saved_); }
+    explicit Scope(IndexEmitter& emitter)
+        : emitter_(emitter), row_shift_(emitter.row_shift_), saved_(emitter.coordinates_) {}
+    ~Scope() {
+      emitter_.row_shift_ = row_shift_;
+      emitter_.coordinates_ = std::move(saved_);
+    }
 
    private:
     IndexEmitter& emitter_;
+    llvm::Value* row_shift_;
     std::map<std::tuple<int, int64_t, bool, std::string>, llvm::Value*> saved_;
   };
 
@@ -77,6 +89,7 @@ class IndexEmitter {
   using Environment = std::map<std::string, llvm::Value*>;
 
   llvm::Value* ThreadOffset(int axis);
+  int64_t NonlinearOffset(const IndexTile& tile, int axis, uint32_t slot) const;
   llvm::Value* CoordinateAt(int axis, int64_t offset, bool lane_vector);
   void BindAxis(int axis, const AxisWalk& walk, int64_t offset, bool lane_vector,
                 Environment& environment);
@@ -93,11 +106,13 @@ class IndexEmitter {
 
   TileValue AxisMask(int axis);
   llvm::Value* MaskAt(int axis, uint32_t slot, bool lane_vector);
+  llvm::Value* DecidedMask(int axis, int64_t offset);
 
   EmitContext& c_;
   llvm::Value* start_[kNumAxes] = {nullptr, nullptr, nullptr};
   llvm::Value* thread_offset_[kNumAxes] = {nullptr, nullptr, nullptr};
   bool inside_[kNumAxes] = {false, false, false};
+  llvm::Value* row_shift_ = nullptr;  // elements, below row_shift->vector()
   // (axis, offset, per lane, name) -> value: coordinates and the dims they split into.
   std::map<std::tuple<int, int64_t, bool, std::string>, llvm::Value*> coordinates_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "compiler/codegen/body_emitter.h"
@@ -19,14 +20,26 @@ namespace {
 
 using llvm::Value;
 
+constexpr int kRegisterFile = 65536;  // 32-bit registers of a multiprocessor, sm_80 to sm_90
+constexpr int kMaxThreads = 2048;     // threads of a multiprocessor
+// Registers for addresses, accumulators and one vector being worked on.
+constexpr int kWorkRegisters = 32;
+// Register slots of a thread up to which inner values are kept between passes (four 16-byte vectors
+// of halves); beyond, half rows are kept packed.
+constexpr int kMaxKeptSlots = 32;
+
+// Highest coordinate bit that can be part of a vector: 16 elements of one byte.
+constexpr int kMaxVectorBit = 3;
+
 // Emits what one program instance does. The emitters it drives are made where the thread number
 // is known, at the start of the function.
 class InstanceEmitter {
  public:
-  InstanceEmitter(EmitContext& context, const PassPlan& plan)
+  InstanceEmitter(EmitContext& context, const PassPlan& plan, bool recompute)
       : c_(context),
         b_(context.builder),
         plan_(plan),
+        recompute_(recompute),
         axes_(ValueAxes(context.tile, context.nest)),
         index_(context),
         scalars_(context.builder, context.nvptx()),
@@ -35,10 +48,12 @@ class InstanceEmitter {
         reduce_(context, scalars_, index_) {}
 
   // `id` of index_type. On the CPU an instance that lies inside the iteration space, as most do,
-  // has code of its own without masks; on CUDA masks are predicates that cost next to nothing.
+  // has code of its own without masks. On CUDA masks are predicates that cost next to nothing,
+  // unless they would cut vectors into elements.
   void Emit(Value* id) {
     Locate(id);
-    Value* inside = c_.tile.simd ? IsInside() : nullptr;
+    if (c_.tile.row_shift.has_value()) index_.SetRowShift();
+    Value* inside = c_.tile.simd || MaskCutsVectors() ? IsInside() : nullptr;
     if (inside == nullptr) return EmitPasses();
     Branch(
         inside,
@@ -50,6 +65,17 @@ class InstanceEmitter {
           index_.SetInside(kAxisY, false);
         },
         [&] { EmitPasses(); });
+  }
+
+  // Blocks a multiprocessor should hold at once when the row is kept packed: as many as the packed
+  // registers and some for the work on it leave room for. Left alone, ptxas takes more registers
+  // and halves what is in flight (H200, 2026-11-29: 158 us against 134 for rows of 32768 bf16).
+  int MinBlocks() const {
+    if (c_.tile.min_blocks > 0) return c_.tile.min_blocks;
+    if (!recompute_) return 0;
+    const int threads = 32 << c_.tile.warp_bits;
+    const int registers = (memory_->packed_registers() + kWorkRegisters + 7) / 8 * 8;
+    return std::clamp(kRegisterFile / (threads * registers), 1, kMaxThreads / threads);
   }
 
   int64_t FinishSharedMemory() { return reduce_.FinishSharedMemory(); }
@@ -76,6 +102,17 @@ class InstanceEmitter {
     Value* y_block = b_.CreateUDiv(id, x_blocks);
     start(kAxisY, y_block);
     start(kAxisX, b_.CreateSub(id, b_.CreateMul(y_block, x_blocks)));
+  }
+
+  // Whether the end of x or y may fall into the middle of neighbours in one thread.
+  bool MaskCutsVectors() const {
+    for (const AxisBit& bit : c_.layout.regs) {
+      if (bit.axis == kAxisR || bit.bit > kMaxVectorBit) continue;
+      const AxisRange& range = axis(bit.axis);
+      if (range.needs_mask && bit.bit >= range.divisible_bits && range.divisible_bits < 4)
+        return true;
+    }
+    return false;
   }
 
   // Whether the tile lies inside the ranges of x and y; null when that is not worth a branch
@@ -112,16 +149,33 @@ class InstanceEmitter {
   }
 
   void EmitPasses() {
+    loaded_.clear();
+    reduce_.BeginPasses();
     values_.assign(c_.nest.body.size(), TileValue());
     for (const PassPlan::Pass& pass : plan_.passes) {
       EmitOps(pass.before);
       const std::vector<Partial> partials =
           c_.tile.form == KernelForm::kLooped ? LoopedPass(pass) : SinglePass(pass);
-      const std::vector<TileValue> results = reduce_.Finish(pass.reduces, partials);
-      for (size_t i = 0; i < results.size(); ++i) values_[pass.reduces[i]] = results[i];
+      FinishReductions(pass, reduce_.Finish(pass.reduces, partials));
     }
     EmitOps(plan_.after);
+    reduce_.EndPasses();
     NoteBytesInFlight();
+  }
+
+  static const OnlineSum* OnlineOf(const PassPlan::Pass& pass, ValueId reduce) {
+    for (const OnlineSum& pair : pass.online)
+      if (pair.max == reduce) return &pair;
+    return nullptr;
+  }
+
+  void FinishReductions(const PassPlan::Pass& pass, const std::vector<Partial>& finished) {
+    for (size_t i = 0; i < finished.size(); ++i) {
+      const ValueId reduce = pass.reduces[i];
+      values_[reduce] = reduce_.Result(reduce, finished[i]);
+      if (const OnlineSum* pair = OnlineOf(pass, reduce))
+        values_[pair->sum] = reduce_.OnlineResult(*pair, finished[i]);
+    }
   }
 
   void EmitOps(const std::vector<ValueId>& ops) {
@@ -138,14 +192,19 @@ class InstanceEmitter {
     std::vector<Partial> sums;
     for (size_t i = 0; i < pass.reduces.size(); ++i) {
       const ValueId reduce = pass.reduces[i];
-      sums.push_back(reduce_.Accumulate(reduce, before.empty() ? Partial() : before[i],
-                                        values_[OperandOf(reduce)]));
+      const Partial partial = before.empty() ? Partial() : before[i];
+      const TileValue& operand = values_[OperandOf(reduce)];
+      sums.push_back(OnlineOf(pass, reduce) != nullptr
+                         ? reduce_.AccumulateOnline(reduce, partial, operand)
+                         : reduce_.Accumulate(reduce, partial, operand));
     }
     return sums;
   }
 
-  // The whole row is in the tile: values of earlier passes are still there.
+  // The whole row is in the tile. Values of earlier passes are still there, or are computed again
+  // from the row in packed form.
   std::vector<Partial> SinglePass(const PassPlan::Pass& pass) {
+    if (recompute_) return InParts(pass, {});
     for (ValueId id : pass.inner)
       if (values_[id].empty()) HandleOp(c_.nest, id, body_, values_);
     NoteBytesInFlight();
@@ -158,28 +217,103 @@ class InstanceEmitter {
     IndexEmitter::Scope scope(index_);
     index_.SetTileStart(kAxisR, start);
     index_.SetInside(kAxisR, inside);
-    EmitOps(pass.inner);
-    NoteBytesInFlight();
-    std::vector<Partial> after = Accumulate(pass, before);
-    for (ValueId id : pass.inner) values_[id] = TileValue();
+    std::vector<Partial> after;
+    if (PartBits(pass) != 0) {
+      after = InParts(pass, before);
+      memory_->ForgetPacked();
+    } else {
+      EmitOps(pass.inner);
+      NoteBytesInFlight();
+      after = Accumulate(pass, before);
+      for (ValueId id : pass.inner) values_[id] = TileValue();
+    }
     index_.SetInside(kAxisR, false);
     return after;
   }
 
+  // The register bits along r that are worth working on one after the other: those above a 16-byte
+  // vector. Loads must not depend on values, since they all come first.
+  BitSet PartBits(const PassPlan::Pass& pass) const {
+    if (!c_.nvptx()) return 0;
+    for (ValueId id : pass.inner) {
+      const LoopOp& op = c_.nest.body[id];
+      if (op.code == OpCode::kLoad && !op.operands.empty()) return 0;
+      if (op.code == OpCode::kIndirect) return 0;
+    }
+    BitSet bits = c_.layout.RegBits(AxisBitOf(kAxisR));
+    for (size_t i = 0; i < c_.layout.regs.size(); ++i)
+      if (c_.layout.regs[i].bit < kMaxVectorBit) bits &= ~(BitSet{1} << i);
+    return bits;
+  }
+
+  // All loads of the tile, packed, then the ops on one part of it after the other: of the many
+  // values of a long row few are in registers at a time.
+  std::vector<Partial> InParts(const PassPlan::Pass& pass, std::vector<Partial> partials) {
+    const BitSet bits = PartBits(pass);
+    index_.RefreshRowShift();
+    for (ValueId id : pass.inner) {
+      const LoopOp& op = c_.nest.body[id];
+      if (op.code == OpCode::kLoad && loaded_.insert(id).second) body_.LoadPacked(op);
+    }
+    NoteBytesInFlight();
+    index_.RefreshRowShift();
+    for (uint32_t part = 0; part < 1u << CountBits(bits); ++part) {
+      c_.BeginPart(bits, SpreadBits(part, bits));
+      for (ValueId id : pass.inner) {
+        const LoopOp& op = c_.nest.body[id];
+        if (op.code == OpCode::kLoad) {
+          values_[id] = memory_->Reload(op, recompute_);
+        } else {
+          HandleOp(c_.nest, id, body_, values_);
+        }
+      }
+      partials = Accumulate(pass, partials);
+      for (ValueId id : pass.inner) values_[id] = TileValue();
+      c_.EndPart();
+    }
+    if (!recompute_) loaded_.clear();
+    return partials;
+  }
+
   std::vector<Partial> LoopedPass(const PassPlan::Pass& pass) {
     std::vector<Partial> partials;
-    for (ValueId reduce : pass.reduces)
-      partials.push_back(reduce_.Identity(reduce, axes_[OperandOf(reduce)]));
+    c_.BeginPart(PartBits(pass), 0);  // one set of accumulators for all parts
+    for (ValueId reduce : pass.reduces) {
+      const AxisSet axes = axes_[OperandOf(reduce)];
+      partials.push_back(OnlineOf(pass, reduce) != nullptr ? reduce_.OnlineIdentity(reduce, axes)
+                                                           : reduce_.Identity(reduce, axes));
+    }
+    c_.EndPart();
     const AxisRange& r = axis(kAxisR);
+    if (c_.tile.row_shift.has_value()) return ShiftedIterations(pass, partials);
     const IndexExpr whole_end = FloorDiv(r.numel, r.block()) * r.block();
     const bool has_whole = !c_.tile.ranges.ProveLt(r.numel, r.block());
-    if (has_whole) partials = WholeIterations(pass, index_.EmitSize(whole_end), partials);
+    if (has_whole) {
+      partials = Loop(index_.EmitSize(whole_end), partials,
+                      [&](Value* start, const std::vector<Partial>& before) {
+                        return Iteration(pass, start, /*inside=*/true, before);
+                      });
+    }
     if (!r.needs_mask) return partials;
     Value* start = has_whole ? index_.EmitSize(whole_end) : c_.Index(0);
     if (r.numel.IsConst()) {
       return r.numel == whole_end ? partials : Iteration(pass, start, /*inside=*/false, partials);
     }
     return TailIfAny(pass, start, partials);
+  }
+
+  // A shifted row has its first and last iteration masked, those between are whole.
+  std::vector<Partial> ShiftedIterations(const PassPlan::Pass& pass,
+                                         const std::vector<Partial>& partials) {
+    const AxisRange& r = axis(kAxisR);
+    Value* length = index_.EmitSize(r.numel);
+    Value* end = b_.CreateAdd(length, index_.row_shift());
+    return Loop(end, partials, [&](Value* start, const std::vector<Partial>& before) {
+      Value* not_first = b_.CreateICmpSGE(start, c_.Index(c_.tile.row_shift->vector()));
+      Value* whole = b_.CreateICmpSLE(b_.CreateAdd(start, c_.Index(r.block())), length);
+      return Merge(b_.CreateAnd(not_first, whole), before,
+                   [&](bool inside) { return Iteration(pass, start, inside, before); });
+    });
   }
 
   // Phis for all accumulators, with the values they have when coming from `block`.
@@ -198,33 +332,33 @@ class InstanceEmitter {
     };
     for (size_t i = 0; i < phis.size(); ++i) {
       add(phis[i].values, partials[i].values);
-      add(phis[i].positions, partials[i].positions);
+      add(phis[i].companions, partials[i].companions);
     }
   }
   template <typename F>
   static std::vector<Partial> MapPartials(std::vector<Partial> partials, const F& f) {
     for (Partial& partial : partials) {
       for (Value*& v : partial.values.slots) v = f(v);
-      for (Value*& v : partial.positions.slots) v = f(v);
+      for (Value*& v : partial.companions.slots) v = f(v);
     }
     return partials;
   }
 
-  // for (r = 0; r < end; r += RBLOCK)
-  std::vector<Partial> WholeIterations(const PassPlan::Pass& pass, Value* end,
-                                       const std::vector<Partial>& start) {
+  // for (r = 0; r < end; r += RBLOCK) partials = body(r, partials)
+  template <typename F>
+  std::vector<Partial> Loop(Value* end, const std::vector<Partial>& start, const F& body) {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     llvm::BasicBlock* header = NewBlock("loop");
-    llvm::BasicBlock* body = NewBlock("body");
+    llvm::BasicBlock* body_block = NewBlock("body");
     llvm::BasicBlock* exit = NewBlock("exit");
     b_.CreateBr(header);
     b_.SetInsertPoint(header);
     llvm::PHINode* r = b_.CreatePHI(c_.index_type, 2);
     r->addIncoming(c_.Index(0), before);
     const std::vector<Partial> phis = MakePhis(start, before);
-    b_.CreateCondBr(b_.CreateICmpSLT(r, end), body, exit);
-    b_.SetInsertPoint(body);
-    const std::vector<Partial> next = Iteration(pass, r, /*inside=*/true, phis);
+    b_.CreateCondBr(b_.CreateICmpSLT(r, end), body_block, exit);
+    b_.SetInsertPoint(body_block);
+    const std::vector<Partial> next = body(r, phis);
     AddIncoming(phis, next, b_.GetInsertBlock());
     r->addIncoming(b_.CreateAdd(r, c_.Index(axis(kAxisR).block())), b_.GetInsertBlock());
     b_.CreateBr(header);
@@ -232,26 +366,35 @@ class InstanceEmitter {
     return phis;
   }
 
+  // if (condition) body(true); else body(false); and the partials of whichever ran.
+  template <typename F>
+  std::vector<Partial> Merge(Value* condition, const std::vector<Partial>& shape, const F& body) {
+    std::vector<Partial> results[2];
+    llvm::BasicBlock* ends[2];
+    auto part = [&](bool taken) {
+      results[taken] = body(taken);
+      ends[taken] = b_.GetInsertBlock();
+    };
+    Branch(condition, [&] { part(true); }, [&] { part(false); });
+    if (shape.empty()) return shape;
+    const std::vector<Partial> phis = MakePhis(results[1], ends[1]);
+    AddIncoming(phis, results[0], ends[0]);
+    return phis;
+  }
+
   // A last, masked iteration when the length is no multiple of RBLOCK, which only the launch tells.
   std::vector<Partial> TailIfAny(const PassPlan::Pass& pass, Value* start,
                                  const std::vector<Partial>& partials) {
-    llvm::BasicBlock* before = b_.GetInsertBlock();
-    llvm::BasicBlock* tail = NewBlock("tail");
-    llvm::BasicBlock* end = NewBlock("end");
-    b_.CreateCondBr(b_.CreateICmpSLT(start, index_.EmitSize(axis(kAxisR).numel)), tail, end);
-    b_.SetInsertPoint(tail);
-    const std::vector<Partial> after = Iteration(pass, start, /*inside=*/false, partials);
-    llvm::BasicBlock* tail_end = b_.GetInsertBlock();
-    b_.CreateBr(end);
-    b_.SetInsertPoint(end);
-    const std::vector<Partial> phis = MakePhis(partials, before);
-    AddIncoming(phis, after, tail_end);
-    return phis;
+    Value* any = b_.CreateICmpSLT(start, index_.EmitSize(axis(kAxisR).numel));
+    return Merge(any, partials, [&](bool taken) {
+      return taken ? Iteration(pass, start, /*inside=*/false, partials) : partials;
+    });
   }
 
   EmitContext& c_;
   llvm::IRBuilder<>& b_;
   const PassPlan& plan_;
+  const bool recompute_;
   std::vector<AxisSet> axes_;
   IndexEmitter index_;
   ScalarEmitter scalars_;
@@ -259,8 +402,31 @@ class InstanceEmitter {
   BodyEmitter body_;
   ReduceEmitter reduce_;
   std::vector<TileValue> values_;  // by op position; of what has been computed
+  std::set<ValueId> loaded_;       // in packed form
   double bytes_in_flight_ = 0;
 };
+
+}  // namespace
+
+namespace {
+
+// Whether a persistent kernel should compute inner values again in later passes, from loads that
+// it keeps packed, rather than keep all of them in registers as f32.
+bool ShouldRecompute(const LoopNest& nest, const Tile& tile, const Layout& layout) {
+  if (tile.simd || tile.form != KernelForm::kPersistent || layout.num_slots() <= kMaxKeptSlots)
+    return false;
+  const std::vector<bool> inner = InnerValues(nest);
+  bool packs = false;
+  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
+    const LoopOp& op = nest.body[id];
+    if (!inner[id]) continue;
+    // What loads depend on would have to be kept too.
+    if (op.code == OpCode::kIndirect || (op.code == OpCode::kLoad && !op.operands.empty()))
+      return false;
+    packs |= op.code == OpCode::kLoad && DTypeBytes(op.dtype) < 4;
+  }
+  return packs;
+}
 
 }  // namespace
 
@@ -270,10 +436,15 @@ EmittedKernel EmitKernel(const LoopNest& nest, const Tile& tile, const Layout& l
   EmitContext context(nest, tile, layout, module, builder);
   context.index_type = tile.wide_index ? builder.getInt64Ty() : builder.getInt32Ty();
   EntryPoint point = tile.simd ? BeginCpuEntry(context, entry) : BeginCudaEntry(context, entry);
-  const PassPlan plan = MakePassPlan(nest);
-  InstanceEmitter instance(context, plan);
+  const bool recompute = ShouldRecompute(nest, tile, layout);
+  const PassPlan plan =
+      MakePassPlan(nest, /*online=*/recompute || tile.form == KernelForm::kLooped);
+  InstanceEmitter instance(context, plan, recompute);
   instance.Emit(point.StartInstance(context));
   point.Finish(context);
+  if (instance.MinBlocks() > 0)
+    builder.GetInsertBlock()->getParent()->addFnAttr("nvvm.minctasm",
+                                                     std::to_string(instance.MinBlocks()));
   return {instance.FinishSharedMemory(), instance.bytes_in_flight()};
 }
 

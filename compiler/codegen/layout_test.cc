@@ -9,8 +9,7 @@
 namespace stax {
 namespace {
 
-LayoutRequest Request(int y, int x, int r, int warp_bits,
-                      std::vector<LayoutRequest::Side> sides) {
+LayoutRequest Request(int y, int x, int r, int warp_bits, std::vector<LayoutRequest::Side> sides) {
   LayoutRequest request;
   request.axis_bits[kAxisY] = y;
   request.axis_bits[kAxisX] = x;

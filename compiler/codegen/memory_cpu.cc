@@ -76,13 +76,13 @@ class CpuMemoryEmitter : public MemoryEmitter {
   Value* Address(const LoopOp& op, const IndexTile& index, uint32_t slot, Shape shape) {
     llvm::Type* type = MemoryType(op.dtype);
     Value* base = index.Base(slot);
-    Value* wide = b_.CreateSExt(
-        base, base->getType()->isVectorTy()
-                  ? static_cast<llvm::Type*>(
-                        llvm::FixedVectorType::get(b_.getInt64Ty(), c_.lanes()))
-                  : b_.getInt64Ty());
+    Value* wide = b_.CreateSExt(base, base->getType()->isVectorTy()
+                                          ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(
+                                                b_.getInt64Ty(), c_.lanes()))
+                                          : b_.getInt64Ty());
     Value* address = b_.CreateGEP(type, c_.buffers[op.buffer], {wide});
-    if (index.Offset(slot) != 0) address = b_.CreateGEP(type, address, {b_.getInt64(index.Offset(slot))});
+    if (index.Offset(slot) != 0)
+      address = b_.CreateGEP(type, address, {b_.getInt64(index.Offset(slot))});
     if (shape != Shape::kScattered || index.lane_vector) return address;
     std::vector<llvm::Constant*> offsets;
     for (int lane = 0; lane < c_.lanes(); ++lane)
@@ -110,8 +110,7 @@ class CpuMemoryEmitter : public MemoryEmitter {
     Value* address = Address(op, index, slot, shape);
     if (shape == Shape::kScattered) {
       Value* all = c_.Splat(b_.getTrue());
-      return b_.CreateMaskedGather(vector, address, align,
-                                   masked ? AsMask(predicate, shape) : all,
+      return b_.CreateMaskedGather(vector, address, align, masked ? AsMask(predicate, shape) : all,
                                    llvm::Constant::getNullValue(vector));
     }
     if (!masked) return b_.CreateAlignedLoad(type, address, align);
@@ -121,8 +120,8 @@ class CpuMemoryEmitter : public MemoryEmitter {
     return shape == Shape::kUniform ? b_.CreateExtractElement(loaded, uint64_t{0}) : loaded;
   }
 
-  void StoreSlot(const LoopOp& op, const IndexTile& index, uint32_t slot, Shape shape,
-                 Value* value, Value* predicate) {
+  void StoreSlot(const LoopOp& op, const IndexTile& index, uint32_t slot, Shape shape, Value* value,
+                 Value* predicate) {
     if (IsAll(predicate, false)) return;
     const bool masked = predicate != nullptr && !IsAll(predicate, true);
     const llvm::Align align(DTypeBytes(op.dtype));

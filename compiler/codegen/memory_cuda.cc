@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compiler/codegen/memory_emitter.h"
+#include "compiler/codegen/memory_words.h"
 #include "llvm/IR/InlineAsm.h"
 
 namespace stax {
@@ -16,35 +17,49 @@ using llvm::Value;
 
 constexpr int kMaxVectorBytes = 16;
 
-// How a vector of elements travels: `count` words of `bits` each.
-struct Words {
-  int count;
-  int bits;
-};
-
-Words WordsOf(int bytes, int element_bytes) {
-  if (element_bytes == 8) return {bytes / 8, 64};
-  if (bytes >= 4) return {bytes / 4, 32};
-  return {1, 8 * bytes};
-}
-
 class CudaMemoryEmitter : public MemoryEmitter {
  public:
   explicit CudaMemoryEmitter(EmitContext& context) : c_(context), b_(context.builder) {}
 
   TileValue Load(const LoopOp& op, const IndexTile& index, const TileValue& mask) override {
-    TileValue value;
-    value.axes = index.axes | mask.axes;
-    value.regs = index.regs | mask.regs;
-    value.slots.resize(size_t{1} << CountBits(value.regs));
+    LoadPacked(op, index, mask);
+    return Unpack(packed_[&op]);
+  }
+
+  void LoadPacked(const LoopOp& op, const IndexTile& index, const TileValue& mask) override {
+    Packed packed;
+    packed.shape.axes = index.axes | mask.axes;
+    packed.shape.regs = index.regs | mask.regs;
     Begin(op, index, mask);
-    ForEachVector(value.regs, [&](uint32_t slot) {
-      Value* predicate = mask.empty() ? nullptr : mask.At(slot);
-      const std::vector<Value*> elements = LoadVector(slot, predicate);
-      for (size_t i = 0; i < elements.size(); ++i)
-        value.slots[PackBits(slot | SlotOfElement(i), value.regs)] = elements[i];
-    });
-    return value;
+    packed.vector_bits = vector_bits_;
+    ForEachVector(packed.shape.regs,
+                  [&](uint32_t slot) { packed.vectors.push_back(LoadMasked(slot, mask)); });
+    packed_[&op] = std::move(packed);
+  }
+
+  TileValue Reload(const LoopOp& op, bool opaque) override {
+    const auto it = packed_.find(&op);
+    if (it == packed_.end()) return {};
+    op_ = &op;
+    element_bytes_ = DTypeBytes(op.dtype);
+    vector_bits_ = it->second.vector_bits;
+    if (opaque) {
+      ForEachVector(it->second.shape.regs & ~c_.part_bits, [&](uint32_t slot) {
+        for (Value*& word : VectorAt(it->second, slot))
+          if (word->getType()->getIntegerBitWidth() >= 16) word = c_.Opaque(word);
+      });
+    }
+    return Unpack(it->second);
+  }
+
+  void ForgetPacked() override { packed_.clear(); }
+
+  int packed_registers() const override {
+    int registers = 0;
+    for (const auto& [op, packed] : packed_)
+      for (const std::vector<Value*>& words : packed.vectors)
+        for (Value* word : words) registers += word->getType()->getIntegerBitWidth() > 32 ? 2 : 1;
+    return registers;
   }
 
   void Store(const LoopOp& op, const IndexTile& index, const TileValue& value,
@@ -52,14 +67,9 @@ class CudaMemoryEmitter : public MemoryEmitter {
     Begin(op, index, mask);
     Value* owner = IsOwner(index.axes);
     ForEachVector(index.regs | mask.regs, [&](uint32_t slot) {
-      Value* predicate = mask.empty() ? nullptr : mask.At(slot);
-      if (predicate == b_.getFalse()) return;
-      if (predicate == b_.getTrue()) predicate = nullptr;
-      if (owner != nullptr)
-        predicate = predicate == nullptr ? owner : b_.CreateAnd(predicate, owner);
       std::vector<Value*> elements;
       for (int i = 0; i < vector_size(); ++i) elements.push_back(value.At(slot | SlotOfElement(i)));
-      StoreVector(slot, elements, predicate);
+      StoreMasked(slot, elements, mask, owner);
     });
   }
 
@@ -70,7 +80,37 @@ class CudaMemoryEmitter : public MemoryEmitter {
   }
 
  private:
+  // A loaded tile in the form of memory: the words of each vector.
+  struct Packed {
+    TileValue shape;  // axes and regs
+    std::vector<int> vector_bits;
+    std::vector<std::vector<Value*>> vectors;  // in the order of ForEachVector
+  };
+
   int vector_size() const { return 1 << vector_bits_.size(); }
+
+  // The words of the vector that begins at `slot` of the part being emitted.
+  std::vector<Value*>& VectorAt(Packed& packed, uint32_t slot) {
+    BitSet bits = packed.shape.regs;
+    for (int bit : packed.vector_bits) bits &= ~(BitSet{1} << bit);
+    return packed.vectors[PackBits(slot | c_.part_slot, bits)];
+  }
+
+  // In register form; of a part, if one is being emitted.
+  TileValue Unpack(Packed& packed) {
+    TileValue value = packed.shape;
+    value.regs &= ~c_.part_bits;
+    value.slots.resize(size_t{1} << CountBits(value.regs));
+    const Words words = WordsOf(element_bytes_ * vector_size(), element_bytes_);
+    WordPacker packer(b_, op_->dtype);
+    ForEachVector(value.regs, [&](uint32_t slot) {
+      const std::vector<Value*>& vector = VectorAt(packed, slot);
+      for (int i = 0; i < vector_size(); ++i)
+        value.slots[PackBits(slot | SlotOfElement(i), value.regs)] =
+            packer.Unpack(vector, words, i);
+    });
+    return value;
+  }
 
   void Begin(const LoopOp& op, const IndexTile& index, const TileValue& mask) {
     op_ = &op;
@@ -81,9 +121,11 @@ class CudaMemoryEmitter : public MemoryEmitter {
   }
 
   // Register bits whose strides are 1, 2, 4 ... elements: the elements of one vector, as long as
-  // its start is aligned and no mask cuts through it.
+  // its start is aligned and no mask cuts through it. Shifted rows have their first and last vector
+  // cut; those go element by element.
   void ChooseVector(BitSet mask_regs) {
     vector_bits_.clear();
+    if (c_.tile.row_shift.has_value()) mask_regs &= ~c_.layout.RegBits(AxisBitOf(kAxisR));
     std::array<int, kNumAxes> low_bits = {0, 0, 0};
     for (int64_t stride = 1; 2 * stride * element_bytes_ <= kMaxVectorBytes; stride *= 2) {
       const int found = FindRegBit(stride, low_bits, mask_regs);
@@ -119,6 +161,74 @@ class CudaMemoryEmitter : public MemoryEmitter {
     for (uint32_t packed = 0; packed < 1u << CountBits(regs); ++packed) f(SpreadBits(packed, regs));
   }
 
+  // The masks of the elements of the vector at `slot`, and in *all their conjunction (null: no
+  // mask). One if they are known to be equal.
+  std::vector<Value*> MasksOf(uint32_t slot, const TileValue& mask, Value** all) {
+    *all = nullptr;
+    if (mask.empty()) return {};
+    std::vector<Value*> masks;
+    for (int i = 0; i < vector_size(); ++i) {
+      Value* m = mask.At(slot | SlotOfElement(i));
+      if (masks.empty() || m != masks.front()) masks.push_back(m);
+    }
+    if (masks.size() > 1) {
+      masks.clear();
+      for (int i = 0; i < vector_size(); ++i) masks.push_back(mask.At(slot | SlotOfElement(i)));
+    }
+    *all = masks[0];
+    for (size_t i = 1; i < masks.size(); ++i) *all = b_.CreateAnd(*all, masks[i]);
+    return masks;
+  }
+
+  // Calls `f` with the slot and predicate of every element of a cut vector: those inside, unless
+  // the vector was whole and has been accessed as such.
+  template <typename F>
+  void ForEachCutElement(uint32_t slot, const std::vector<Value*>& masks, Value* whole,
+                         const F& f) {
+    const std::vector<int> vector_bits = std::move(vector_bits_);
+    vector_bits_.clear();
+    for (size_t i = 0; i < masks.size(); ++i) {
+      uint32_t element = slot;
+      for (size_t k = 0; k < vector_bits.size(); ++k)
+        if (i >> k & 1) element |= uint32_t{1} << vector_bits[k];
+      f(i, element, b_.CreateAnd(masks[i], b_.CreateNot(whole)));
+    }
+    vector_bits_ = vector_bits;
+  }
+
+  // The words of a vector. One that is cut comes element by element; what was not loaded is zero,
+  // so the parts are or-ed together.
+  std::vector<Value*> LoadMasked(uint32_t slot, const TileValue& mask) {
+    Value* whole = nullptr;
+    const std::vector<Value*> masks = MasksOf(slot, mask, &whole);
+    std::vector<Value*> words = LoadVector(slot, whole);
+    if (masks.size() <= 1 || whole == b_.getTrue()) return words;
+    const double loaded_bytes = loaded_bytes_;
+    const int word_bits = words[0]->getType()->getIntegerBitWidth();
+    ForEachCutElement(slot, masks, whole, [&](size_t i, uint32_t element, Value* predicate) {
+      const int bit = i * 8 * element_bytes_;
+      Value* part = b_.CreateZExt(LoadVector(element, predicate)[0], b_.getIntNTy(word_bits));
+      Value*& word = words[bit / word_bits];
+      word = b_.CreateOr(word, b_.CreateShl(part, bit % word_bits));
+    });
+    loaded_bytes_ = loaded_bytes;
+    return words;
+  }
+
+  void StoreMasked(uint32_t slot, const std::vector<Value*>& elements, const TileValue& mask,
+                   Value* owner) {
+    Value* whole = nullptr;
+    const std::vector<Value*> masks = MasksOf(slot, mask, &whole);
+    auto owned = [&](Value* m) {
+      return m == nullptr ? owner : owner == nullptr ? m : b_.CreateAnd(m, owner);
+    };
+    StoreVector(slot, elements, owned(whole));
+    if (masks.size() <= 1 || whole == b_.getTrue()) return;
+    ForEachCutElement(slot, masks, whole, [&](size_t i, uint32_t element, Value* predicate) {
+      StoreVector(element, {elements[i]}, owned(predicate));
+    });
+  }
+
   // Byte address of the base that `slot` uses; its constant offset comes on top.
   Value* BaseAddress(uint32_t slot) {
     Value* index = index_->Base(slot);
@@ -143,9 +253,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
       loaded = LoadPredicated(slot, words, predicate);
     }
     if (predicate != b_.getFalse()) loaded_bytes_ += words.count * words.bits / 8;
-    std::vector<Value*> elements;
-    for (int i = 0; i < vector_size(); ++i) elements.push_back(FromWords(loaded, words, i));
-    return elements;
+    return loaded;
   }
 
   std::vector<Value*> LoadPlain(uint32_t slot, Words words) {
@@ -154,8 +262,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
     llvm::Type* type = words.count == 1 ? word : llvm::FixedVectorType::get(word, words.count);
     llvm::LoadInst* load =
         b_.CreateAlignedLoad(type, address, llvm::Align(words.count * words.bits / 8));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                      llvm::MDNode::get(b_.getContext(), {}));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
     if (words.count == 1) return {load};
     std::vector<Value*> loaded;
     for (int i = 0; i < words.count; ++i)
@@ -200,8 +307,8 @@ class CudaMemoryEmitter : public MemoryEmitter {
     llvm::Type* word = RegisterWord(words);
     std::string code, constraints;
     for (int i = 0; i < words.count; ++i) {
-      code += "mov.b" + std::to_string(word->getIntegerBitWidth()) + " $" + std::to_string(i) +
-              ", 0; ";
+      code +=
+          "mov.b" + std::to_string(word->getIntegerBitWidth()) + " $" + std::to_string(i) + ", 0; ";
       constraints += std::string("=&") + Constraint(words) + ",";
     }
     const std::string n = std::to_string(words.count), p = std::to_string(words.count + 1);
@@ -209,8 +316,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
             offset + "];";
     llvm::Type* result = word;
     if (words.count > 1)
-      result = llvm::StructType::get(b_.getContext(),
-                                     std::vector<llvm::Type*>(words.count, word));
+      result = llvm::StructType::get(b_.getContext(), std::vector<llvm::Type*>(words.count, word));
     auto* type = llvm::FunctionType::get(result, {b_.getInt64Ty(), b_.getInt1Ty()}, false);
     llvm::CallInst* call = b_.CreateCall(
         type, llvm::InlineAsm::get(type, code, constraints + "l,b", /*hasSideEffects=*/false),
@@ -228,8 +334,9 @@ class CudaMemoryEmitter : public MemoryEmitter {
 
   void StoreVector(uint32_t slot, const std::vector<Value*>& elements, Value* predicate) {
     const Words words = WordsOf(element_bytes_ * vector_size(), element_bytes_);
-    const std::vector<Value*> packed = ToWords(elements, words);
-    if (predicate == nullptr) return StorePlain(slot, words, packed);
+    if (predicate == b_.getFalse()) return;
+    const std::vector<Value*> packed = WordPacker(b_, op_->dtype).Pack(elements, words);
+    if (predicate == nullptr || predicate == b_.getTrue()) return StorePlain(slot, words, packed);
     const auto [address, offset] = AsmAddress(slot);
     std::vector<Value*> operands = {address, predicate};
     std::vector<llvm::Type*> types = {b_.getInt64Ty(), b_.getInt1Ty()};
@@ -240,8 +347,8 @@ class CudaMemoryEmitter : public MemoryEmitter {
       constraints += std::string(",") + Constraint(words);
     }
     auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
-    const std::string code = "@$1 st.global" + TypeSuffix(words) + " [$0" + offset + "], " +
-                             Operands(words, 2) + ";";
+    const std::string code =
+        "@$1 st.global" + TypeSuffix(words) + " [$0" + offset + "], " + Operands(words, 2) + ";";
     b_.CreateCall(type, llvm::InlineAsm::get(type, code, constraints, /*hasSideEffects=*/true),
                   operands);
   }
@@ -250,103 +357,12 @@ class CudaMemoryEmitter : public MemoryEmitter {
     Value* address = b_.CreateConstGEP1_64(b_.getInt8Ty(), BaseAddress(slot), ByteOffset(slot));
     Value* whole = packed[0];
     if (words.count > 1) {
-      whole = llvm::PoisonValue::get(
-          llvm::FixedVectorType::get(b_.getIntNTy(words.bits), words.count));
+      whole =
+          llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getIntNTy(words.bits), words.count));
       for (int i = 0; i < words.count; ++i)
         whole = b_.CreateInsertElement(whole, packed[i], uint64_t(i));
     }
     b_.CreateAlignedStore(whole, address, llvm::Align(words.count * words.bits / 8));
-  }
-
-  // Element `i` of the words, in register form.
-  Value* FromWords(const std::vector<Value*>& loaded, Words words, int i) {
-    const int bits = 8 * element_bytes_;
-    Value* word = loaded[i * bits / words.bits];
-    const int shift = i * bits % words.bits;
-    if (op_->dtype == DType::kBF16 && words.bits == 32) {
-      // The upper half of an f32: no need to go through 16 bits.
-      Value* high = shift == 0 ? b_.CreateShl(word, 16) : b_.CreateAnd(word, 0xffff0000u);
-      return b_.CreateBitCast(high, b_.getFloatTy());
-    }
-    if (shift != 0) word = b_.CreateLShr(word, shift);
-    return FromMemory(b_.CreateTrunc(word, b_.getIntNTy(bits)));
-  }
-
-  // Memory bits (an integer of the element's size) to register form, and back.
-  Value* FromMemory(Value* bits) {
-    switch (op_->dtype) {
-      case DType::kBool:
-        return b_.CreateICmpNE(bits, llvm::Constant::getNullValue(bits->getType()));
-      case DType::kF16:
-        return b_.CreateFPExt(b_.CreateBitCast(bits, b_.getHalfTy()), b_.getFloatTy());
-      case DType::kBF16:
-        return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(bits, b_.getInt32Ty()), 16),
-                                b_.getFloatTy());
-      case DType::kF32:
-        return b_.CreateBitCast(bits, b_.getFloatTy());
-      case DType::kF64:
-        return b_.CreateBitCast(bits, b_.getDoubleTy());
-      default:
-        return bits;
-    }
-  }
-  Value* ToMemory(Value* value) {
-    switch (op_->dtype) {
-      case DType::kBool:
-        return b_.CreateZExt(value, b_.getInt8Ty());
-      case DType::kF16:
-        return b_.CreateBitCast(b_.CreateFPTrunc(value, b_.getHalfTy()), b_.getInt16Ty());
-      case DType::kBF16: {  // exact: the lower bits are zero
-        Value* bits = b_.CreateBitCast(value, b_.getInt32Ty());
-        return b_.CreateTrunc(b_.CreateLShr(bits, 16), b_.getInt16Ty());
-      }
-      case DType::kF32:
-        return b_.CreateBitCast(value, b_.getInt32Ty());
-      case DType::kF64:
-        return b_.CreateBitCast(value, b_.getInt64Ty());
-      default:
-        return value;
-    }
-  }
-
-  // A word of two bf16 elements, which are f32 with zero lower halves. In 32-bit operations only,
-  // so that it folds with the unpacking of a rounded pair.
-  Value* PackBF16(Value* low, Value* high) {
-    Value* low_bits = b_.CreateLShr(b_.CreateBitCast(low, b_.getInt32Ty()), 16);
-    Value* high_bits = b_.CreateAnd(b_.CreateBitCast(high, b_.getInt32Ty()), 0xffff0000u);
-    return b_.CreateOr(high_bits, low_bits);
-  }
-
-  Value* PackF16(Value* low, Value* high) {
-    Value* pair = llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getHalfTy(), 2));
-    pair = b_.CreateInsertElement(pair, b_.CreateFPTrunc(low, b_.getHalfTy()), uint64_t{0});
-    pair = b_.CreateInsertElement(pair, b_.CreateFPTrunc(high, b_.getHalfTy()), uint64_t{1});
-    return b_.CreateBitCast(pair, b_.getInt32Ty());
-  }
-
-  std::vector<Value*> ToWords(const std::vector<Value*>& elements, Words words) {
-    if (IsHalf(op_->dtype) && words.bits == 32) {
-      std::vector<Value*> packed;
-      for (int w = 0; w < words.count; ++w) {
-        Value* low = elements[2 * w];
-        Value* high = elements[2 * w + 1];
-        packed.push_back(op_->dtype == DType::kBF16 ? PackBF16(low, high) : PackF16(low, high));
-      }
-      return packed;
-    }
-    const int bits = 8 * element_bytes_;
-    const int per_word = words.bits / bits;
-    std::vector<Value*> packed;
-    for (int w = 0; w < words.count; ++w) {
-      Value* word = nullptr;
-      for (int k = 0; k < per_word; ++k) {
-        Value* part = b_.CreateZExt(ToMemory(elements[w * per_word + k]), b_.getIntNTy(words.bits));
-        if (k > 0) part = b_.CreateShl(part, k * bits);
-        word = word == nullptr ? part : b_.CreateOr(word, part);
-      }
-      packed.push_back(word);
-    }
-    return packed;
   }
 
   // True in one thread of those that hold the same elements; null when all differ.
@@ -363,12 +379,13 @@ class CudaMemoryEmitter : public MemoryEmitter {
   EmitContext& c_;
   llvm::IRBuilder<>& b_;
   double loaded_bytes_ = 0;
+  std::map<const LoopOp*, Packed> packed_;
   // Of the access being emitted:
   const LoopOp* op_ = nullptr;
   const IndexTile* index_ = nullptr;
   int element_bytes_ = 0;
-  std::vector<int> vector_bits_;        // register bits that number the elements of a vector
-  std::map<Value*, Value*> bases_;      // index -> byte address
+  std::vector<int> vector_bits_;    // register bits that number the elements of a vector
+  std::map<Value*, Value*> bases_;  // index -> byte address
 };
 
 }  // namespace

@@ -19,6 +19,16 @@ class MemoryEmitter {
   // true) says which elements are there; the others touch no memory and give 0.
   virtual TileValue Load(const LoopOp& op, const IndexTile& index, const TileValue& mask) = 0;
 
+  // Loads for Reload, which gives the value (of the part being emitted: EmitContext::BeginPart)
+  // from the registers as loaded, in packed form. `opaque`: what follows shall not share results
+  // with what was computed from earlier copies, so that only the packed registers stay in use in
+  // between. Empty if `op` was not loaded.
+  virtual void LoadPacked(const LoopOp&, const IndexTile&, const TileValue&) {}
+  virtual TileValue Reload(const LoopOp&, bool /*opaque*/) { return {}; }
+  virtual void ForgetPacked() {}
+  // Registers that all loads for Reload hold, in a thread.
+  virtual int packed_registers() const { return 0; }
+
   // Stores `value`, whose half slots are rounded. Every element is written by one lane only:
   // of lanes that hold the same elements of an index that depends on `axes`, the first.
   virtual void Store(const LoopOp& op, const IndexTile& index, const TileValue& value,

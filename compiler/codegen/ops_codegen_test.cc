@@ -54,10 +54,10 @@ TEST(CastToHalf, RoundsOnce) {
     const std::vector<double> values = {1 + ulp / 2 + 0x1p-40, 1 + 3 * ulp / 2 - 0x1p-40,
                                         -(1 + ulp / 2 + 0x1p-40), 1 + ulp / 2};
     const std::vector<double> expected = {1 + ulp, 1 + ulp, -(1 + ulp), 1};
-    const LoopNest nest = NestOrDie(absl::StrCat(
-        "nest casts {\n  buffer a: f64[4] in\n  buffer o: f64[4] out\n  loop i0: 4\n",
-        "  %0 = load a[i0] : f64\n  %1 = cast %0 : ", Name(half),
-        "\n  %2 = cast %1 : f64\n  store o[i0], %2\n}\n"));
+    const LoopNest nest = NestOrDie(
+        absl::StrCat("nest casts {\n  buffer a: f64[4] in\n  buffer o: f64[4] out\n  loop i0: 4\n",
+                     "  %0 = load a[i0] : f64\n  %1 = cast %0 : ", Name(half),
+                     "\n  %2 = cast %1 : f64\n  store o[i0], %2\n}\n"));
     std::map<std::string, Bytes> memory, outputs;
     const std::byte* bytes = reinterpret_cast<const std::byte*>(values.data());
     memory["a"].assign(bytes, bytes + 4 * sizeof(double));

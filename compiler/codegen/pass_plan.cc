@@ -1,6 +1,7 @@
 #include "compiler/codegen/pass_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace stax {
@@ -12,7 +13,8 @@ std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
   for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
     const LoopOp& op = nest.body[id];
     all[id] = op.operands;
-    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex) continue;
+    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex)
+      continue;
     for (ValueId t = 0; t < id; ++t)
       if (nest.body[t].code == OpCode::kIndirect && op.index.Mentions(IndirectVar(t)))
         all[id].push_back(t);
@@ -20,10 +22,63 @@ std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
   return all;
 }
 
+// Whether `shift` is `max`, or max made zero where it is infinite (then *guarded).
+bool IsShiftOf(const LoopNest& nest, ValueId shift, ValueId max, bool* guarded) {
+  *guarded = false;
+  if (shift == max) return true;
+  *guarded = true;
+  const LoopOp& select = nest.body[shift];
+  if (select.code != OpCode::kSelect || select.operands[2] != max) return false;
+  const LoopOp& zero = nest.body[select.operands[1]];
+  const LoopOp& is_infinite = nest.body[select.operands[0]];
+  if (zero.code != OpCode::kConst || zero.literal.f != 0 || is_infinite.code != OpCode::kEq)
+    return false;
+  for (int k : {0, 1}) {
+    const LoopOp& magnitude = nest.body[is_infinite.operands[k]];
+    const LoopOp& infinity = nest.body[is_infinite.operands[1 - k]];
+    if (magnitude.code == OpCode::kAbs && magnitude.operands[0] == max &&
+        infinity.code == OpCode::kConst && infinity.literal.f == HUGE_VAL)
+      return true;
+  }
+  return false;
+}
+
+std::vector<OnlineSum> FindOnlineSums(const LoopNest& nest) {
+  std::vector<OnlineSum> found;
+  for (ValueId sum = 0; sum < static_cast<int>(nest.body.size()); ++sum) {
+    const LoopOp& op = nest.body[sum];
+    // The half types round every term, which this order of operations would not reproduce.
+    if (op.code != OpCode::kReduce || op.reduce != ReduceKind::kSum || !IsFloat(op.dtype) ||
+        IsHalf(op.dtype))
+      continue;
+    const LoopOp& exp = nest.body[op.operands[0]];
+    if (exp.code != OpCode::kExp) continue;
+    const LoopOp& sub = nest.body[exp.operands[0]];
+    if (sub.code != OpCode::kSub) continue;
+    for (ValueId max = 0; max < sum; ++max) {
+      const LoopOp& reduce = nest.body[max];
+      OnlineSum pair{max, sum, false};
+      if (reduce.code != OpCode::kReduce || reduce.reduce != ReduceKind::kMax ||
+          reduce.operands[0] != sub.operands[0] ||
+          !IsShiftOf(nest, sub.operands[1], max, &pair.guarded))
+        continue;
+      // One sum a maximum.
+      const bool taken =
+          std::any_of(found.begin(), found.end(), [&](const OnlineSum& o) { return o.max == max; });
+      if (!taken) found.push_back(pair);
+      break;
+    }
+  }
+  return found;
+}
+
 class Planner {
  public:
-  explicit Planner(const LoopNest& nest)
+  Planner(const LoopNest& nest, bool online)
       : nest_(nest), deps_(Dependencies(nest)), inner_(InnerValues(nest)) {
+    if (online) online_ = FindOnlineSums(nest);
+    // An online sum depends on what its maximum depends on.
+    for (const OnlineSum& pair : online_) deps_[pair.sum] = deps_[pair.max];
     depth_.resize(nest.body.size(), 0);
     for (ValueId id = 0; id < size(); ++id) {
       for (ValueId v : deps_[id])
@@ -49,6 +104,10 @@ class Planner {
  private:
   int size() const { return static_cast<int>(nest_.body.size()); }
   bool IsReduce(ValueId id) const { return nest_.body[id].code == OpCode::kReduce; }
+  bool IsOnlineSum(ValueId id) const {
+    return std::any_of(online_.begin(), online_.end(),
+                       [&](const OnlineSum& pair) { return pair.sum == id; });
+  }
   bool IsStore(ValueId id) const { return nest_.body[id].code == OpCode::kStore; }
   bool IsOuter(ValueId id) const { return !inner_[id] && !IsReduce(id); }
 
@@ -57,7 +116,13 @@ class Planner {
     for (ValueId id = 0; id < size(); ++id) {
       if (!live[id] || depth_[id] != d) continue;
       if (IsOuter(id)) pass.before.push_back(id);
-      if (IsReduce(id)) pass.reduces.push_back(id);
+      if (IsReduce(id) && !IsOnlineSum(id)) pass.reduces.push_back(id);
+    }
+    for (const OnlineSum& pair : online_) {
+      if (depth_[pair.max] != d || !live[pair.sum]) continue;
+      pass.online.push_back(pair);
+      // The maximum alone may have no other use.
+      if (!live[pair.max]) pass.reduces.push_back(pair.max);
     }
     const std::vector<bool> needed = Closure(
         [&](ValueId id) {
@@ -106,10 +171,11 @@ class Planner {
   std::vector<std::vector<ValueId>> deps_;
   std::vector<bool> inner_;
   std::vector<int> depth_;
+  std::vector<OnlineSum> online_;
 };
 
 }  // namespace
 
-PassPlan MakePassPlan(const LoopNest& nest) { return Planner(nest).Plan(); }
+PassPlan MakePassPlan(const LoopNest& nest, bool online) { return Planner(nest, online).Plan(); }
 
 }  // namespace stax

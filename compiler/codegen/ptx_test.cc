@@ -115,8 +115,8 @@ TEST(Ptx, Transpose) {
   EXPECT_EQ(v.grid_x(), "32");
 }
 
-// bf16: eight elements a 16-byte load, rounded and packed two at a time; the one-element gradient is
-// loaded once.
+// bf16: eight elements a 16-byte load, rounded and packed two at a time; the one-element gradient
+// is loaded once.
 TEST(Ptx, HalfVectorsAndBroadcast) {
   const Variant v = Compile(MakeKernel(R"(nest scale {
   buffer x: bf16[65536] in
@@ -135,6 +135,74 @@ TEST(Ptx, HalfVectorsAndBroadcast) {
   EXPECT_EQ(Count(v.ptx(), "cvt.rn.bf16x2.f32"), 4);
   EXPECT_EQ(Count(v.ptx(), "st.global.v4"), 1);
   EXPECT_THAT(v.ptx(), Not(HasSubstr("%rs1,")));  // no 16-bit repacking
+}
+
+KernelSpec SoftmaxRows(int length, KernelForm form) {
+  std::string text = R"(nest softmax {
+  buffer x: bf16[64*N] in
+  buffer y: bf16[64*N] out
+  loop i0: 64
+  reduce r0: N
+  %0 = load x[N*i0 + r0] : bf16
+  %1 = cast %0 : f32
+  %2 = reduce.max %1 : f32
+  %3 = sub %1, %2 : f32
+  %4 = exp %3 : f32
+  %5 = reduce.sum %4 : f32
+  %6 = div %4, %5 : f32
+  %7 = cast %6 : bf16
+  store y[N*i0 + r0], %7
+})";
+  for (size_t at; (at = text.find('N')) != std::string::npos;)
+    text.replace(at, 1, std::to_string(length));
+  return MakeKernel(text, form);
+}
+
+// A long row stays in registers as loaded: 32 of 64 registers hold 64 elements, two blocks fit.
+TEST(Ptx, LongRowsArePacked) {
+  const Variant v = Compile(SoftmaxRows(32768, KernelForm::kPersistent), {{"WARPS", 16}});
+  EXPECT_EQ(Count(v.ptx(), "ld.global.nc.v4"), 8);
+  EXPECT_EQ(Count(v.ptx(), "ld.global"), 8);
+  EXPECT_EQ(Count(v.ptx(), "bar.sync"), 1);  // maximum and sum together
+  EXPECT_THAT(v.ptx(), HasSubstr(".minnctapersm 2"));
+  if (PtxasPath().empty()) return;
+  EXPECT_LE(v.registers(), 64);
+  EXPECT_EQ(v.spill_bytes(), 0);
+}
+
+// Rows of 50257 halves start at odd addresses: whole vectors all the same, but for the first and
+// the last of a row, which go element by element.
+TEST(Ptx, OddRowsAreVectors) {
+  const Variant v = Compile(SoftmaxRows(50257, KernelForm::kPersistent), {{"WARPS", 32}});
+  EXPECT_EQ(Count(v.ptx(), "ld.global.nc.v4"), 5);
+  EXPECT_EQ(Count(v.ptx(), "ld.global.v4"), 2);  // predicated
+  EXPECT_EQ(Count(v.ptx(), "ld.global.b16"), 2 * 8);
+  EXPECT_EQ(Count(v.ptx(), "st.global.b16"), 2 * 8);
+  if (!PtxasPath().empty()) EXPECT_EQ(v.spill_bytes(), 0);
+}
+
+// The online sum reads the row twice instead of three times.
+TEST(Ptx, LoopedSoftmaxReadsTwice) {
+  const Variant v =
+      Compile(SoftmaxRows(32768, KernelForm::kLooped), {{"WARPS", 8}, {"RBLOCK", 2048}});
+  EXPECT_EQ(Count(v.ptx(), "ld.global.nc.v4"), 2);
+}
+
+// A length known only at the launch: whole blocks have code without masks.
+TEST(Ptx, SymbolicLengthKeepsVectors) {
+  const Variant v = Compile(MakeKernel(R"(nest copy {
+  size n in [2, 100000] hint 1000
+  buffer x: f32[n] in
+  buffer y: f32[n] out
+  loop i0: n
+  %0 = load x[i0] : f32
+  %1 = neg %0 : f32
+  store y[i0], %1
+})",
+                                       KernelForm::kPointwise),
+                            {{"XBLOCK", 512}, {"WARPS", 4}});
+  EXPECT_EQ(Count(v.ptx(), "ld.global.nc.v4"), 1);
+  EXPECT_EQ(Count(v.ptx(), "st.global.v4"), 1);
 }
 
 // Arithmetic is never contracted, and division is the correctly rounded one.
@@ -188,8 +256,8 @@ TEST(Ptxas, FillsTheVariant) {
   EXPECT_EQ(v.cubin().substr(1, 3), "ELF");
 }
 
-// A shift takes its count in 32 bits: larger 64-bit counts must be brought into range before they are
-// cut, or a count of 2^32 shifts by 0 instead of giving 0.
+// A shift takes its count in 32 bits: larger 64-bit counts must be brought into range before they
+// are cut, or a count of 2^32 shifts by 0 instead of giving 0.
 TEST(Ptx, CountsOf64BitShiftsAreClampedBeforeTheyAreCut) {
   constexpr const char* kShift = R"(nest shift_0 {
   buffer x: u64[64] in

@@ -1,5 +1,6 @@
 #include "compiler/codegen/reduce_emitter.h"
 
+#include "compiler/codegen/combine_tree.h"
 #include "ir/check.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -18,19 +19,6 @@ bool IsMax(ReduceKind kind) {
   return kind == ReduceKind::kArgMax || kind == ReduceKind::kArgMaxLast;
 }
 
-// Combines neighbours until one is left: log2(n) steps in sequence instead of n.
-template <typename T, typename F>
-T CombineTree(std::vector<T> values, const F& combine) {
-  while (values.size() > 1) {
-    std::vector<T> half;
-    for (size_t i = 0; i + 1 < values.size(); i += 2)
-      half.push_back(combine(values[i], values[i + 1]));
-    if (values.size() % 2 != 0) half.push_back(values.back());
-    values = std::move(half);
-  }
-  return values[0];
-}
-
 }  // namespace
 
 DType ReduceEmitter::OperandType(ValueId reduce) const {
@@ -39,7 +27,7 @@ DType ReduceEmitter::OperandType(ValueId reduce) const {
 
 ReduceEmitter::Pair ReduceEmitter::At(const Partial& partial, uint32_t slot) {
   return {partial.values.At(slot),
-          partial.positions.empty() ? nullptr : partial.positions.At(slot)};
+          partial.companions.empty() ? nullptr : partial.companions.At(slot)};
 }
 
 // Position of "no element": loses every tie.
@@ -55,9 +43,9 @@ bool ReduceEmitter::LaneVector(AxisSet axes) const {
 Partial ReduceEmitter::Shell(AxisSet operand_axes) const {
   Partial partial;
   partial.values.axes = operand_axes | kR;
-  partial.values.regs = c_.layout.RegBits(partial.values.axes);
-  partial.positions.axes = partial.values.axes;
-  partial.positions.regs = partial.values.regs;
+  partial.values.regs = c_.RegBits(partial.values.axes);
+  partial.companions.axes = partial.values.axes;
+  partial.companions.regs = partial.values.regs;
   return partial;
 }
 
@@ -72,7 +60,7 @@ Partial ReduceEmitter::Identity(ValueId reduce, AxisSet operand_axes) {
   }
   const size_t slots = size_t{1} << CountBits(partial.values.regs);
   partial.values.slots.assign(slots, value);
-  if (IsArgReduce(kind)) partial.positions.slots.assign(slots, position);
+  if (IsArgReduce(kind)) partial.companions.slots.assign(slots, position);
   return partial;
 }
 
@@ -86,18 +74,20 @@ Value* ReduceEmitter::FirstWins(ReduceKind kind, DType t, const Pair& a, const P
     wins = b_.CreateOr(wins, b_.CreateAnd(a_nan, b_.CreateNot(b_nan)));
     tie = b_.CreateOr(tie, b_.CreateAnd(a_nan, b_nan));
   }
-  Value* order = IsLast(kind) ? b_.CreateICmpSGT(a.position, b.position)
-                              : b_.CreateICmpSLT(a.position, b.position);
+  Value* order = IsLast(kind) ? b_.CreateICmpSGT(a.companion, b.companion)
+                              : b_.CreateICmpSLT(a.companion, b.companion);
   return b_.CreateOr(wins, b_.CreateAnd(tie, order));
 }
 
-ReduceEmitter::Pair ReduceEmitter::Combine(ValueId reduce, const Pair& a, const Pair& b) {
+ReduceEmitter::Pair ReduceEmitter::Combine(ValueId reduce, bool online, const Pair& a,
+                                           const Pair& b) {
   const ReduceKind kind = c_.nest.body[reduce].reduce;
   const DType t = OperandType(reduce);
+  if (online) return CombineOnline(t, a, b);
   if (!IsArgReduce(kind)) return {scalars_.Combine(kind, t, a.value, b.value), nullptr};
   Value* first = FirstWins(kind, t, a, b);
   return {b_.CreateSelect(first, a.value, b.value),
-          b_.CreateSelect(first, a.position, b.position)};
+          b_.CreateSelect(first, a.companion, b.companion)};
 }
 
 Partial ReduceEmitter::Accumulate(ValueId reduce, const Partial& partial,
@@ -110,58 +100,57 @@ Partial ReduceEmitter::Accumulate(ValueId reduce, const Partial& partial,
   for (uint32_t packed = 0; packed < identity.values.slots.size(); ++packed) {
     const uint32_t slot = SpreadBits(packed, sum.values.regs);
     Pair term{operand.At(slot), nullptr};
-    if (IsArgReduce(kind)) term.position = index_.Coordinate(kAxisR, slot);
+    if (IsArgReduce(kind)) term.companion = index_.Coordinate(kAxisR, slot);
     if (lane_vector) {
       term.value = c_.Splat(term.value);
-      if (term.position != nullptr) term.position = c_.Splat(term.position);
+      if (term.companion != nullptr) term.companion = c_.Splat(term.companion);
     }
     if (!mask.empty()) {
       const Pair none = At(identity, slot);
       term.value = b_.CreateSelect(mask.At(slot), term.value, none.value);
-      if (term.position != nullptr)
-        term.position = b_.CreateSelect(mask.At(slot), term.position, none.position);
+      if (term.companion != nullptr)
+        term.companion = b_.CreateSelect(mask.At(slot), term.companion, none.companion);
     }
-    if (!partial.values.empty()) term = Combine(reduce, At(partial, slot), term);
+    if (!partial.values.empty()) term = Combine(reduce, false, At(partial, slot), term);
     sum.values.slots.push_back(term.value);
-    if (term.position != nullptr) sum.positions.slots.push_back(term.position);
+    if (term.companion != nullptr) sum.companions.slots.push_back(term.companion);
   }
   return sum;
 }
 
-std::vector<TileValue> ReduceEmitter::Finish(const std::vector<ValueId>& reduces,
-                                             std::vector<Partial> partials) {
+std::vector<Partial> ReduceEmitter::Finish(const std::vector<ValueId>& reduces,
+                                           std::vector<Partial> partials) {
   for (size_t i = 0; i < reduces.size(); ++i) ReduceSlots(reduces[i], partials[i]);
   for (size_t i = 0; i < reduces.size(); ++i) ReduceLanes(reduces[i], partials[i]);
   if (c_.layout.WarpBits(kR) != 0 && !reduces.empty()) ReduceWarps(reduces, partials);
-  std::vector<TileValue> results;
-  for (size_t i = 0; i < reduces.size(); ++i) results.push_back(Result(reduces[i], partials[i]));
-  return results;
+  return partials;
 }
 
 void ReduceEmitter::ReduceSlots(ValueId reduce, Partial& partial) {
   Partial reduced = Shell(partial.values.axes & ~kR);
-  reduced.values.axes &= ~kR;
-  reduced.positions.axes &= ~kR;
-  const BitSet r_bits = c_.layout.RegBits(kR);
-  reduced.values.regs &= ~r_bits;
-  reduced.positions.regs &= ~r_bits;
+  reduced.online = partial.online;
+  const BitSet r_bits = c_.RegBits(kR) & partial.values.regs;
+  for (TileValue* v : {&reduced.values, &reduced.companions}) {
+    v->axes &= ~kR;
+    v->regs &= ~c_.RegBits(kR);
+  }
   for (uint32_t packed = 0; packed < 1u << CountBits(reduced.values.regs); ++packed) {
     const uint32_t slot = SpreadBits(packed, reduced.values.regs);
     std::vector<Pair> pairs;
     for (uint32_t r = 0; r < 1u << CountBits(r_bits); ++r)
       pairs.push_back(At(partial, slot | SpreadBits(r, r_bits)));
-    const Pair pair = CombineTree(
-        std::move(pairs), [&](const Pair& a, const Pair& b) { return Combine(reduce, a, b); });
+    const Pair pair = CombineTree(std::move(pairs), [&](const Pair& a, const Pair& b) {
+      return Combine(reduce, partial.online, a, b);
+    });
     reduced.values.slots.push_back(pair.value);
-    if (pair.position != nullptr) reduced.positions.slots.push_back(pair.position);
+    if (pair.companion != nullptr) reduced.companions.slots.push_back(pair.companion);
   }
   partial = std::move(reduced);
 }
 
 Value* ReduceEmitter::ShuffleWord(Value* word, int lane_bit) {
-  return b_.CreateIntrinsic(
-      llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
-      {b_.getInt32(-1), word, b_.getInt32(1 << lane_bit), b_.getInt32(31)});
+  return b_.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
+                            {b_.getInt32(-1), word, b_.getInt32(1 << lane_bit), b_.getInt32(31)});
 }
 
 // `value` of the lane whose number differs in `lane_bit`.
@@ -190,20 +179,20 @@ void ReduceEmitter::ReduceLanes(ValueId reduce, Partial& partial) {
   const bool all_lanes_equal = c_.tile.simd && !LaneVector(partial.values.axes);
   for (size_t i = 0; i < partial.values.slots.size(); ++i) {
     Pair pair{partial.values.slots[i],
-              partial.positions.empty() ? nullptr : partial.positions.slots[i]};
+              partial.companions.empty() ? nullptr : partial.companions.slots[i]};
     for (size_t bit = 0; bit < c_.layout.lanes.size(); ++bit) {
       if ((r_lanes >> bit & 1) == 0) continue;
       Pair other{ShuffleXor(pair.value, bit), nullptr};
-      if (pair.position != nullptr) other.position = ShuffleXor(pair.position, bit);
-      pair = Combine(reduce, pair, other);
+      if (pair.companion != nullptr) other.companion = ShuffleXor(pair.companion, bit);
+      pair = Combine(reduce, partial.online, pair, other);
     }
     if (all_lanes_equal && pair.value->getType()->isVectorTy()) {
       pair.value = b_.CreateExtractElement(pair.value, uint64_t{0});
-      if (pair.position != nullptr)
-        pair.position = b_.CreateExtractElement(pair.position, uint64_t{0});
+      if (pair.companion != nullptr)
+        pair.companion = b_.CreateExtractElement(pair.companion, uint64_t{0});
     }
     partial.values.slots[i] = pair.value;
-    if (pair.position != nullptr) partial.positions.slots[i] = pair.position;
+    if (pair.companion != nullptr) partial.companions.slots[i] = pair.companion;
   }
 }
 
@@ -214,13 +203,13 @@ TileValue ReduceEmitter::Result(ValueId reduce, const Partial& partial) {
     if (IsHalf(op.dtype)) scalars_.RoundToHalf(op.dtype, result.slots);
     return result;
   }
-  TileValue result = partial.positions;
+  TileValue result = partial.companions;
   for (Value*& position : result.slots) {
     llvm::Type* type = position->getType();
     // An empty range has no position; 0 then.
-    Value* none = b_.CreateICmpEQ(position, llvm::isa<llvm::VectorType>(type)
-                                                ? c_.Splat(Sentinel(op.reduce))
-                                                : Sentinel(op.reduce));
+    Value* none =
+        b_.CreateICmpEQ(position, llvm::isa<llvm::VectorType>(type) ? c_.Splat(Sentinel(op.reduce))
+                                                                    : Sentinel(op.reduce));
     position = b_.CreateSelect(none, llvm::Constant::getNullValue(type), position);
     position = b_.CreateSExtOrTrunc(position, TypeLike(position, scalars_.RegType(op.dtype)));
   }

@@ -1,6 +1,7 @@
 // The part of ReduceEmitter that exchanges partial results between warps (CUDA only).
 #include <algorithm>
 
+#include "compiler/codegen/combine_tree.h"
 #include "compiler/codegen/reduce_emitter.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -14,9 +15,7 @@ constexpr AxisSet kR = AxisBitOf(kAxisR);
 constexpr unsigned kSharedSpace = 3;
 
 // Bytes of a register value in shared memory.
-int SharedBytes(llvm::Type* type) {
-  return std::max<int>(1, type->getPrimitiveSizeInBits() / 8);
-}
+int SharedBytes(llvm::Type* type) { return std::max<int>(1, type->getPrimitiveSizeInBits() / 8); }
 
 }  // namespace
 
@@ -45,7 +44,7 @@ std::vector<ReduceEmitter::Exchange> ReduceEmitter::PlanExchange(std::vector<Par
   std::vector<Exchange> exchanges;
   *bytes = 0;
   for (Partial& partial : partials) {
-    for (TileValue* values : {&partial.values, &partial.positions}) {
+    for (TileValue* values : {&partial.values, &partial.companions}) {
       if (values->empty()) continue;
       Exchange e;
       e.values = values;
@@ -85,34 +84,114 @@ Value* ReduceEmitter::ElementAddress(Value* memory, const Exchange& exchange, ui
   return b_.CreateGEP(b_.getInt8Ty(), memory, {offset});
 }
 
-// The partial results of all warps along r for one slot.
-std::vector<Value*> ReduceEmitter::ReadExchange(Value* memory, const Exchange& exchange,
-                                                uint32_t packed_slot) {
+// `count` partial results of one slot from the warp `r_warp` along r on.
+std::vector<Value*> ReduceEmitter::LoadPartials(Value* memory, const Exchange& exchange,
+                                                uint32_t packed_slot, Value* r_warp, int count) {
   llvm::Type* type = exchange.values->slots[0]->getType();
   llvm::Type* stored = type->isIntegerTy(1) ? b_.getInt8Ty() : type;
+  llvm::Type* load_type = count == 1 ? stored : llvm::FixedVectorType::get(stored, count);
+  Value* loaded =
+      b_.CreateAlignedLoad(load_type, ElementAddress(memory, exchange, packed_slot, r_warp),
+                           llvm::Align(count * exchange.element_bytes));
+  std::vector<Value*> partials;
+  for (int i = 0; i < count; ++i) {
+    Value* v = count == 1 ? loaded : b_.CreateExtractElement(loaded, uint64_t(i));
+    partials.push_back(type == stored ? v : b_.CreateTrunc(v, type));
+  }
+  return partials;
+}
+
+// The partial results of all warps along r for one slot, combined. A few are read by every lane;
+// many are shared out among the lanes, which then combine by shuffles.
+ReduceEmitter::Pair ReduceEmitter::ReadExchange(ValueId reduce, bool online, Value* memory,
+                                                const Exchange& values, const Exchange* companions,
+                                                uint32_t packed_slot) {
+  const AxisSet axes = values.values->axes;
   const int count = 1 << CountBits(c_.layout.WarpBits(kR));
-  std::vector<Value*> read;
-  const AxisSet axes = exchange.values->axes;
   const bool contiguous = axes == 0 || WarpsContiguous(axes);
-  const int per_load = contiguous ? std::min(count, 16 / exchange.element_bytes) : 1;
-  for (int r = 0; r < count; r += per_load) {
-    Value* address = ElementAddress(memory, exchange, packed_slot, b_.getInt32(r));
-    llvm::Type* load_type =
-        per_load == 1 ? stored : llvm::FixedVectorType::get(stored, per_load);
-    Value* loaded = b_.CreateAlignedLoad(load_type, address,
-                                         llvm::Align(per_load * exchange.element_bytes));
-    for (int i = 0; i < per_load; ++i) {
-      Value* v = per_load == 1 ? loaded : b_.CreateExtractElement(loaded, uint64_t(i));
-      read.push_back(type == stored ? v : b_.CreateTrunc(v, type));
+  const bool by_lanes = contiguous && count > (companions != nullptr ? 4 : 8);
+  const int bytes =
+      std::max(values.element_bytes, companions != nullptr ? companions->element_bytes : 0);
+  const int per_load = !contiguous || by_lanes ? 1 : std::min(count, 16 / bytes);
+  const int shared_out = by_lanes ? std::min(count, 1 << c_.layout.lanes.size()) : 1;
+  auto combine = [&](const Pair& a, const Pair& b) { return Combine(reduce, online, a, b); };
+  Value* lane = b_.CreateAnd(c_.thread, shared_out - 1);
+  Pair total;
+  for (int r = 0; r < count; r += per_load * shared_out) {
+    Value* r_warp = b_.CreateAdd(lane, b_.getInt32(r));
+    const std::vector<Value*> v = LoadPartials(memory, values, packed_slot, r_warp, per_load);
+    std::vector<Value*> w(per_load, nullptr);
+    if (companions != nullptr) w = LoadPartials(memory, *companions, packed_slot, r_warp, per_load);
+    std::vector<Pair> pairs;
+    for (int i = 0; i < per_load; ++i) pairs.push_back({v[i], w[i]});
+    const Pair pair = CombineTree(std::move(pairs), combine);
+    total = total.value == nullptr ? pair : combine(total, pair);
+  }
+  for (int bit = 0; 1 << bit < shared_out; ++bit) {
+    Pair other{ShuffleXor(total.value, bit), nullptr};
+    if (total.companion != nullptr) other.companion = ShuffleXor(total.companion, bit);
+    total = combine(total, other);
+  }
+  return total;
+}
+
+void ReduceEmitter::BeginPasses() { num_exchanges_ = 0; }
+
+void ReduceEmitter::EndPasses() {
+  if (c_.tile.cluster_bits > 0 && num_exchanges_ == 0) WaitForCluster();
+}
+
+// The blocks of a cluster announce themselves when they start; by now all have.
+void ReduceEmitter::WaitForCluster() {
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cluster_wait_aligned, {});
+}
+
+// All threads that exchange have written before any of them reads.
+void ReduceEmitter::Barrier() {
+  if (c_.tile.cluster_bits == 0) {
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b_.getInt32(0)});
+    return;
+  }
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cluster_arrive_aligned, {});
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cluster_wait_aligned, {});
+}
+
+// Of the threads that hold the same partial result, one writes it: to the memory of its block, or
+// of all blocks of the cluster, so that everybody then reads its own.
+void ReduceEmitter::WriteExchange(Value* memory, const Exchange& exchange) {
+  const AxisSet axes = exchange.values->axes;
+  const BitSet all = (BitSet{1} << (c_.layout.lanes.size() + c_.layout.warps.size())) - 1;
+  const BitSet loop_lanes = axes == 0 ? 0 : c_.layout.LaneBits(axes);
+  const BitSet distinct = loop_lanes | c_.layout.WarpBits(axes | kR) << c_.layout.lanes.size();
+  llvm::Function* function = b_.GetInsertBlock()->getParent();
+  auto* write = llvm::BasicBlock::Create(b_.getContext(), "write", function);
+  auto* written = llvm::BasicBlock::Create(b_.getContext(), "written", function);
+  Value* others = b_.CreateAnd(c_.thread, all & ~distinct);
+  b_.CreateCondBr(b_.CreateICmpEQ(others, b_.getInt32(0)), write, written);
+  b_.SetInsertPoint(write);
+  Value* r_warp = PackThread(0, c_.layout.WarpBits(kR));
+  for (int block = 0; block < 1 << c_.tile.cluster_bits; ++block) {
+    Value* target = memory;
+    if (c_.tile.cluster_bits > 0) {
+      target = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mapa_shared_cluster,
+                                  {memory, b_.getInt32(block)});
+    }
+    for (uint32_t slot = 0; slot < exchange.values->slots.size(); ++slot) {
+      Value* v = exchange.values->slots[slot];
+      if (v->getType()->isIntegerTy(1)) v = b_.CreateZExt(v, b_.getInt8Ty());
+      b_.CreateAlignedStore(v, ElementAddress(target, exchange, slot, r_warp),
+                            llvm::Align(exchange.element_bytes));
     }
   }
-  return read;
+  b_.CreateBr(written);
+  b_.SetInsertPoint(written);
 }
 
 void ReduceEmitter::ReduceWarps(const std::vector<ValueId>& reduces,
                                 std::vector<Partial>& partials) {
   int64_t bytes = 0;
   const std::vector<Exchange> exchanges = PlanExchange(partials, &bytes);
+  if (c_.tile.cluster_bits > 0 && num_exchanges_ == 0) WaitForCluster();
   const int area = num_exchanges_++ % 2;
   if (areas_[area] == nullptr) {  // sized by FinishSharedMemory
     areas_[area] = new llvm::GlobalVariable(
@@ -122,51 +201,19 @@ void ReduceEmitter::ReduceWarps(const std::vector<ValueId>& reduces,
   }
   area_bytes_[area] = std::max(area_bytes_[area], bytes);
   Value* memory = areas_[area];
-
-  // Of the threads that hold the same partial result, one writes it.
-  llvm::Function* function = b_.GetInsertBlock()->getParent();
-  Value* r_warp = PackThread(0, c_.layout.WarpBits(kR));
-  for (const Exchange& e : exchanges) {
-    const AxisSet axes = e.values->axes;
-    const BitSet all = (BitSet{1} << (c_.layout.lanes.size() + c_.layout.warps.size())) - 1;
-    const BitSet loop_lanes = axes == 0 ? 0 : c_.layout.LaneBits(axes);
-    const BitSet distinct =
-        loop_lanes | c_.layout.WarpBits(axes | kR) << c_.layout.lanes.size();
-    auto* write = llvm::BasicBlock::Create(b_.getContext(), "write", function);
-    auto* written = llvm::BasicBlock::Create(b_.getContext(), "written", function);
-    Value* others = b_.CreateAnd(c_.thread, all & ~distinct);
-    b_.CreateCondBr(b_.CreateICmpEQ(others, b_.getInt32(0)), write, written);
-    b_.SetInsertPoint(write);
-    for (uint32_t slot = 0; slot < e.values->slots.size(); ++slot) {
-      Value* v = e.values->slots[slot];
-      if (v->getType()->isIntegerTy(1)) v = b_.CreateZExt(v, b_.getInt8Ty());
-      b_.CreateAlignedStore(v, ElementAddress(memory, e, slot, r_warp),
-                            llvm::Align(e.element_bytes));
-    }
-    b_.CreateBr(written);
-    b_.SetInsertPoint(written);
-  }
-  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b_.getInt32(0)});
+  for (const Exchange& exchange : exchanges) WriteExchange(memory, exchange);
+  Barrier();
 
   size_t next = 0;
   for (size_t i = 0; i < reduces.size(); ++i) {
     const Exchange& values = exchanges[next++];
-    const bool arg = !partials[i].positions.empty();
-    const Exchange* positions = arg ? &exchanges[next++] : nullptr;
+    const bool with = !partials[i].companions.empty();
+    const Exchange* companions = with ? &exchanges[next++] : nullptr;
     for (uint32_t slot = 0; slot < partials[i].values.slots.size(); ++slot) {
-      const std::vector<Value*> read = ReadExchange(memory, values, slot);
-      std::vector<Value*> at;
-      if (arg) at = ReadExchange(memory, *positions, slot);
-      std::vector<Pair> pairs;
-      for (size_t r = 0; r < read.size(); ++r) pairs.push_back({read[r], arg ? at[r] : nullptr});
-      while (pairs.size() > 1) {
-        std::vector<Pair> half;
-        for (size_t k = 0; k < pairs.size(); k += 2)
-          half.push_back(Combine(reduces[i], pairs[k], pairs[k + 1]));
-        pairs = std::move(half);
-      }
-      partials[i].values.slots[slot] = pairs[0].value;
-      if (arg) partials[i].positions.slots[slot] = pairs[0].position;
+      const Pair pair =
+          ReadExchange(reduces[i], partials[i].online, memory, values, companions, slot);
+      partials[i].values.slots[slot] = pair.value;
+      if (with) partials[i].companions.slots[slot] = pair.companion;
     }
   }
 }

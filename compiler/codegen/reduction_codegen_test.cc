@@ -1,4 +1,6 @@
 // Reductions: kinds, types, forms, directions and lengths against the interpreter.
+#include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -48,10 +50,10 @@ TEST_P(ReduceTest, EveryKindInEveryForm) {
                             /*specials=*/!rounds),
                 "")
           << kind;
-      EXPECT_EQ(CheckKernel(looped,
-                            CompleteConfig(looped, {{"XBLOCK", 4}, {"RBLOCK", 16}, {"WARPS", 2}}),
-                            {}, tolerance, /*specials=*/!rounds),
-                "")
+      EXPECT_EQ(
+          CheckKernel(looped, CompleteConfig(looped, {{"XBLOCK", 4}, {"RBLOCK", 16}, {"WARPS", 2}}),
+                      {}, tolerance, /*specials=*/!rounds),
+          "")
           << kind;
     }
   }
@@ -74,8 +76,8 @@ TEST(Reduce, LengthsAndBlocks) {
                             {}, {}),
                 "")
           << length;
-      EXPECT_EQ(CheckKernel(looped, CompleteConfig(looped, {{"XBLOCK", x}, {"RBLOCK", 32}}), {}, {}),
-                "")
+      EXPECT_EQ(
+          CheckKernel(looped, CompleteConfig(looped, {{"XBLOCK", x}, {"RBLOCK", 32}}), {}, {}), "")
           << length;
     }
   }
@@ -225,6 +227,58 @@ TEST(Reduce, Softmax) {
     Config config = {{"WARPS", 4}};
     if (form == KernelForm::kLooped) config["RBLOCK"] = 128;
     EXPECT_EQ(CheckKernel(kernel, CompleteConfig(kernel, config), {}, memory, {8e-3, 0}), "");
+  }
+}
+
+// Online sums: rows with infinities and NaN at either end, one of -inf only, huge differences.
+TEST(Reduce, OnlineSumOfExtremes) {
+  for (DType type : {DType::kF32, DType::kF64}) {
+    for (bool guarded : {false, true}) {
+      const LoopNest nest = NestOrDie(absl::Substitute(R"(nest lse {
+  size n in [0, 4096] hint 100
+  buffer x: $0[8*n] in
+  buffer s: $0[8] out
+  buffer m: $0[8] out
+  loop i0: 8
+  reduce r0: n
+  %0 = load x[i0*n + r0] : $0
+  %1 = reduce.max %0 : $0
+  %2 = abs %1 : $0
+  %3 = const inf : $0
+  %4 = eq %2, %3 : bool
+  %5 = const 0.0 : $0
+  %6 = select %4, %5, %1 : $0
+  %7 = sub %0, %$1 : $0
+  %8 = exp %7 : $0
+  %9 = reduce.sum %8 : $0
+  store s[i0], %9
+  store m[i0], %1
+})",
+                                                       Name(type), guarded ? 6 : 1));
+      const KernelSpec kernel = MakeKernel(nest, KernelForm::kLooped);
+      for (int64_t n : {0, 1, 100, 257}) {
+        std::map<std::string, Bytes> memory;
+        memory["x"].resize(8 * n * DTypeBytes(type));
+        for (int64_t i = 0; i < 8 * n; ++i) {
+          const int64_t row = i / n, at = i % n;
+          double v = (i * 37 % 101) / 7.0 - 5;
+          if (row == 1) v = -HUGE_VAL;
+          if (row == 2 && at == n - 1) v = HUGE_VAL;
+          if (row == 3 && at == 0) v = std::nan("");
+          if (row == 4 && at < n / 2) v = -HUGE_VAL;
+          if (row == 5) v *= 1e30;
+          if (row == 6) v = at == 0 ? -3e38 : 3e38;
+          StoreScalar(Scalar::Float(type, v), &memory["x"][i * DTypeBytes(type)]);
+        }
+        for (const Config& config : {Config{{"XBLOCK", 1}, {"RBLOCK", 64}, {"WARPS", 2}},
+                                     Config{{"XBLOCK", 8}, {"RBLOCK", 4}}}) {
+          EXPECT_EQ(CheckKernel(kernel, CompleteConfig(kernel, config), {{"n", n}}, memory,
+                                {type == DType::kF32 ? 1e-5 : 1e-13, 0}),
+                    "")
+              << Name(type) << " n " << n << (guarded ? " guarded" : "");
+        }
+      }
+    }
   }
 }
 

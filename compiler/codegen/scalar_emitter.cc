@@ -7,8 +7,8 @@
 
 namespace stax {
 
-using llvm::Intrinsic::ID;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 llvm::Type* TypeLike(Value* like, llvm::Type* element) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
@@ -168,8 +168,8 @@ Value* ScalarEmitter::DivMod(OpCode code, bool is_signed, Value* a, Value* b) {
 
 Value* ScalarEmitter::Shift(OpCode code, bool is_signed, Value* a, Value* b) {
   Value* width = ConstLike(a, a->getType()->getScalarSizeInBits());
-  // NVPTX (LLVM 22) folds what follows into one shift, which clamps its count, but cuts the count to
-  // 32 bits before: 2^32 would shift by 0.
+  // LLVM 22 for NVPTX folds what follows into one shift instruction that clamps its count, but cuts
+  // the count to 32 bits first: 2^63 would become 0.
   if (nvptx_) b = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, width);
   Value* in_range = b_.CreateICmpULT(b, width);
   Value* count = b_.CreateSelect(in_range, b, ConstLike(a, 0));

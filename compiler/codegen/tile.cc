@@ -14,7 +14,8 @@ constexpr const char* kBlockParameters[kNumAxes] = {"YBLOCK", "XBLOCK", "RBLOCK"
 // keep a bad configuration from asking for gigabytes of code.
 constexpr int kMaxBlockBits = 20;
 constexpr int kMaxSlotBits = 9;
-constexpr int kMaxWarpBits = 5;  // 1024 threads, the hardware's limit
+constexpr int kMaxClusterBits = 3;  // 8 blocks, the portable limit
+constexpr int kMaxWarpBits = 5;     // 1024 threads, the hardware's limit
 
 absl::StatusOr<int> Log2Parameter(const std::string& name, const Config& config, int max_bits) {
   const auto it = config.find(name);
@@ -24,9 +25,8 @@ absl::StatusOr<int> Log2Parameter(const std::string& name, const Config& config,
   int bits = 0;
   while (bits < max_bits && (int64_t{1} << bits) < value) ++bits;
   if (value != int64_t{1} << bits) {
-    return absl::InvalidArgumentError(absl::StrCat(name, "=", value,
-                                                   ": expected a power of two from 1 to ",
-                                                   int64_t{1} << max_bits));
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, "=", value, ": expected a power of two from 1 to ", int64_t{1} << max_bits));
   }
   return bits;
 }
@@ -71,6 +71,25 @@ int DivisibleBits(const IndexExpr& e, const RangeContext& ranges, int max_bits) 
   return bits;
 }
 
+absl::Status OptionalParameters(const Config& config, const TargetSpec& target, Tile& tile) {
+  if (!target.is_cuda()) return absl::OkStatus();
+  if (config.count("MIN_BLOCKS") > 0) {
+    absl::StatusOr<int> bits = Log2Parameter("MIN_BLOCKS", config, kMaxWarpBits);
+    if (!bits.ok()) return bits.status();
+    tile.min_blocks = 1 << *bits;
+  }
+  if (config.count("CLUSTER") > 0) {
+    absl::StatusOr<int> bits = Log2Parameter("CLUSTER", config, kMaxClusterBits);
+    if (!bits.ok()) return bits.status();
+    if (*bits > 0 && target.arch != "sm_90a") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("CLUSTER=", 1 << *bits, ": ", target.arch, " has no clusters"));
+    }
+    tile.cluster_bits = *bits;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FinishAxis(Tile& tile, int axis, const Config& config) {
   AxisRange& range = tile.axes[axis];
   absl::StatusOr<int> bits = Log2Parameter(range.block_parameter, config, kMaxBlockBits);
@@ -80,9 +99,9 @@ absl::Status FinishAxis(Tile& tile, int axis, const Config& config) {
   range.needs_mask = range.divisible_bits < range.block_bits;
   if (axis == kAxisR && tile.form == KernelForm::kPersistent) {
     if (!tile.ranges.ProveLe(range.numel, range.block())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("RBLOCK=", range.block(), ": a persistent reduction needs at least its length, ",
-                       range.numel.ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "RBLOCK=", range.block(), ": a persistent reduction needs at least its length, ",
+          range.numel.ToString()));
     }
     range.needs_mask = !tile.ranges.ProveEq(range.numel, range.block());
   }
@@ -100,7 +119,8 @@ int Tile::AxisOf(const std::string& var) const {
 
 IndexExpr Tile::GridSize() const {
   return Simplify(CeilDiv(axes[kAxisY].numel, axes[kAxisY].block()) *
-                      CeilDiv(axes[kAxisX].numel, axes[kAxisX].block()),
+                      CeilDiv(axes[kAxisX].numel, axes[kAxisX].block()) *
+                      (int64_t{1} << cluster_bits),
                   ranges);
 }
 
@@ -117,6 +137,7 @@ absl::StatusOr<Tile> MakeTile(const KernelSpec& kernel, const Config& config,
     if (!warps.ok()) return warps.status();
     tile.warp_bits = *warps;
   }
+  if (absl::Status s = OptionalParameters(config, target, tile); !s.ok()) return s;
   for (int axis = 0; axis < kNumAxes; ++axis)
     tile.axes[axis].block_parameter = kBlockParameters[axis];
   int total_bits = 0;
@@ -132,12 +153,17 @@ absl::StatusOr<Tile> MakeTile(const KernelSpec& kernel, const Config& config,
     if (absl::Status s = FinishAxis(tile, axis, config); !s.ok()) return s;
     total_bits += range.block_bits;
   }
-  if (total_bits - tile.lane_bits - tile.warp_bits > kMaxSlotBits) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "a tile of 2^", total_bits, " elements needs more than ", 1 << kMaxSlotBits,
-        " register slots a thread"));
+  if (total_bits - tile.lane_bits - tile.warp_bits - tile.cluster_bits > kMaxSlotBits) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a tile of 2^", total_bits, " elements needs more than ", 1 << kMaxSlotBits,
+                     " register slots a thread"));
   }
   tile.wide_index = NeedsWideIndex(tile, kernel.nest);
+  tile.row_shift = FindRowShift(tile, kernel.nest);
+  if (tile.row_shift.has_value()) {
+    tile.axes[kAxisR].divisible_bits = 0;
+    tile.axes[kAxisR].needs_mask = true;
+  }
   return tile;
 }
 
@@ -147,7 +173,8 @@ std::vector<AxisSet> ValueAxes(const Tile& tile, const LoopNest& nest) {
     const LoopOp& op = nest.body[id];
     for (ValueId v : op.operands) axes[id] |= axes[v];
     if (op.code == OpCode::kReduce) axes[id] &= ~AxisBitOf(kAxisR);
-    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex) continue;
+    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex)
+      continue;
     const AccessPattern pattern = AnalyzeAccess(tile, op.index);
     axes[id] |= pattern.axes();
     for (ValueId t : pattern.indirects) axes[id] |= axes[t];

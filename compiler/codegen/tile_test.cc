@@ -21,10 +21,11 @@ Tile TileOf(const KernelSpec& kernel, const Config& config) {
 
 // x over i0 (6) and i1 (128).
 KernelSpec TwoDims(const std::string& index) {
-  return MakeKernel("nest two {\n  buffer a: f32[100000] in\n  buffer o: f32[768] out\n"
-                    "  loop i0: 6\n  loop i1: 128\n  %0 = load a[" +
-                        index + "] : f32\n  store o[128*i0 + i1], %0\n}",
-                    KernelForm::kPointwise);
+  return MakeKernel(
+      "nest two {\n  buffer a: f32[100000] in\n  buffer o: f32[768] out\n"
+      "  loop i0: 6\n  loop i1: 128\n  %0 = load a[" +
+          index + "] : f32\n  store o[128*i0 + i1], %0\n}",
+      KernelForm::kPointwise);
 }
 
 AccessPattern PatternOf(const KernelSpec& kernel, const Config& config) {
@@ -92,10 +93,37 @@ TEST(ChooseTileLayout, VectorsAreSixteenBytes) {
             "regs r0 r6 r7 r8 ");
 }
 
-// Rows of odd length start unaligned: neighbouring lanes take neighbouring elements instead.
-TEST(ChooseTileLayout, UnalignedRowsAreWalkedElementwise) {
-  EXPECT_EQ(LayoutText(RowSum("f32", 1001, KernelForm::kLooped), {{"RBLOCK", 64}}),
-            "regs r5 | lanes r0 r1 r2 r3 r4 | warps");
+// Rows of odd length start unaligned. A tile of one row begins where memory is aligned; with
+// several rows neighbouring lanes take neighbouring elements instead.
+TEST(ChooseTileLayout, UnalignedRows) {
+  const KernelSpec kernel = RowSum("f32", 1001, KernelForm::kLooped);
+  EXPECT_EQ(LayoutText(kernel, {{"RBLOCK", 128}}), "regs r0 r1 | lanes r2 r3 r4 r5 r6 | warps");
+  EXPECT_EQ(LayoutText(kernel, {{"RBLOCK", 64}, {"XBLOCK", 2}}),
+            "regs r5 x0 | lanes r0 r1 r2 r3 r4 | warps");
+}
+
+TEST(RowShift, AlignsTheRow) {
+  const KernelSpec kernel = RowSum("f32", 1001, KernelForm::kLooped);
+  const Tile tile = TileOf(kernel, {{"RBLOCK", 128}});
+  ASSERT_TRUE(tile.row_shift.has_value());
+  EXPECT_EQ(tile.row_shift->base.ToString(), "1001*i0");
+  EXPECT_EQ(tile.row_shift->vector(), 4);
+  EXPECT_TRUE(tile.axes[kAxisR].needs_mask);
+  const AccessPattern row = AnalyzeAccess(tile, kernel.nest.body[0].index);
+  EXPECT_TRUE(ProveAligned(tile, row, {0, 0, 2}, 4));
+  EXPECT_FALSE(ProveAligned(tile, row, {0, 0, 3}, 8));  // aligned to the vector only
+  // A vector of weights, the same for all rows, does not move with them.
+  const AccessPattern weights = AnalyzeAccess(tile, IndexExpr::Var("r0"));
+  EXPECT_FALSE(ProveAligned(tile, weights, {0, 0, 2}, 4));
+}
+
+TEST(RowShift, OnlyWhereItHelps) {
+  EXPECT_FALSE(TileOf(RowSum("f32", 1000, KernelForm::kLooped), {{"RBLOCK", 128}}).row_shift);
+  EXPECT_FALSE(
+      TileOf(RowSum("f32", 1001, KernelForm::kLooped), {{"RBLOCK", 128}, {"XBLOCK", 2}}).row_shift);
+  // A persistent tile must have room for the elements before the row.
+  EXPECT_TRUE(TileOf(RowSum("f32", 1021, KernelForm::kPersistent), {}).row_shift);
+  EXPECT_FALSE(TileOf(RowSum("f32", 1023, KernelForm::kPersistent), {}).row_shift);
 }
 
 TEST(ChooseTileLayout, ColumnsOfAnOuterReduction) {
@@ -132,6 +160,14 @@ TEST(MakeTile, WideIndexIsDecidedAtTheUpperBounds) {
   };
   EXPECT_FALSE(wide("2097151"));  // 1024 * 2097151 + 256 < 2^31
   EXPECT_TRUE(wide("2097152"));
+}
+
+TEST(MakeTile, BlocksOfAClusterShareATile) {
+  const KernelSpec kernel = RowSum("f32", 4096, KernelForm::kPersistent);
+  const Config config = {{"WARPS", 2}, {"CLUSTER", 4}};
+  EXPECT_EQ(LayoutText(kernel, config),
+            "regs r0 r1 r10 r11 | lanes r2 r3 r4 r5 r6 | warps r7 r8 r9");
+  EXPECT_EQ(*TileOf(kernel, config).GridSize().AsConst(), 64 * 4);
 }
 
 TEST(MakeTile, GridFormula) {

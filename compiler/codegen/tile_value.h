@@ -17,8 +17,8 @@ class Value;
 namespace stax {
 
 struct TileValue {
-  AxisSet axes = 0;  // that it depends on
-  BitSet regs = 0;   // register bits that it depends on
+  AxisSet axes = 0;                 // that it depends on
+  BitSet regs = 0;                  // register bits that it depends on
   std::vector<llvm::Value*> slots;  // one per combination of these bits
 
   bool empty() const { return slots.empty(); }

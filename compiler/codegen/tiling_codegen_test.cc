@@ -137,7 +137,8 @@ TEST(Tiling, NoDims) {
 })",
                                        KernelForm::kPointwise);
   for (int64_t x : {1, 64})
-    EXPECT_EQ(CheckKernel(kernel, CompleteConfig(kernel, {{"XBLOCK", x}, {"WARPS", 2}}), {}, {}), "");
+    EXPECT_EQ(CheckKernel(kernel, CompleteConfig(kernel, {{"XBLOCK", x}, {"WARPS", 2}}), {}, {}),
+              "");
 }
 
 TEST(Tiling, EmptyRange) {

@@ -74,7 +74,8 @@ std::string CompareOutputs(const LoopNest& nest, const std::map<std::string, Byt
       const Scalar g = LoadScalar(b.dtype, &got[i * size]);
       if (Same(w, g, relative, absolute)) continue;
       if (++differences > 5) continue;
-      absl::StrAppend(&report, b.name, "[", i, "]: expected ", ToText(w), ", got ", ToText(g), "\n");
+      absl::StrAppend(&report, b.name, "[", i, "]: expected ", ToText(w), ", got ", ToText(g),
+                      "\n");
     }
   }
   if (differences > 0) absl::StrAppend(&report, differences, " differences\n");

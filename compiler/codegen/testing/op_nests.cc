@@ -41,8 +41,9 @@ LoopNest OpsNest(const std::vector<OpCode>& ops, DType type) {
     const std::string op(OpName(code));
     const std::string result = Name(ClassOf(code) == OpClass::kCompare ? DType::kBool : type);
     absl::StrAppend(&buffers, "  buffer o_", op, ": ", result, "[", kElements, "] out\n");
-    absl::StrAppend(&body, "  %", id, " = ", op, OpArity(code) == 2 ? " %0, %1 : " : " %0 : ",
-                    result, "\n  store o_", op, "[i0], %", id, "\n");
+    absl::StrAppend(&body, "  %", id, " = ", op,
+                    OpArity(code) == 2 ? " %0, %1 : " : " %0 : ", result, "\n  store o_", op,
+                    "[i0], %", id, "\n");
     id += 2;
   }
   return NestOrDie(

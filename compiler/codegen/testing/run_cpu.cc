@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<llvm::orc::LLJIT>> LoadObject(const Variant& vari
   llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
   if (!jit) return FromLlvm(jit.takeError());
   auto object = llvm::MemoryBuffer::getMemBufferCopy(variant.object(), variant.entry());
-  if (llvm::Error error = (*jit)->addObjectFile(std::move(object))) return FromLlvm(std::move(error));
+  if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
+    return FromLlvm(std::move(error));
   return std::move(*jit);
 }
 

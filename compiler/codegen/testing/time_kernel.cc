@@ -64,7 +64,8 @@ void Time(const KernelSpec& kernel, const std::string& text) {
 
 int Main(int argc, char** argv) {
   if (argc < 5) {
-    std::fprintf(stderr, "usage: time_kernel NEST_FILE pointwise|looped|persistent Y_DIMS CONFIG...\n");
+    std::fprintf(stderr,
+                 "usage: time_kernel NEST_FILE pointwise|looped|persistent Y_DIMS CONFIG...\n");
     return 2;
   }
   std::ifstream file(argv[1]);
