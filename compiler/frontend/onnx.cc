@@ -1,10 +1,12 @@
 #include "compiler/frontend/onnx.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "compiler/frontend/onnx_ops.h"
 #include "compiler/frontend/onnx_translator.h"
 #include "third_party/onnx/onnx.pb.h"
 
@@ -26,6 +28,12 @@ absl::StatusOr<Graph> GraphFromOnnx(std::string_view model_bytes, const OnnxOpti
   onnx::ModelProto model;
   if (absl::Status s = Parse(model_bytes, &model); !s.ok()) return s;
   return OnnxTranslator(model, options).Translate();
+}
+
+std::vector<std::string> OnnxOperatorNames() {
+  std::vector<std::string> names = OnnxOpNames();
+  names.insert(std::upper_bound(names.begin(), names.end(), "If"), "If");
+  return names;
 }
 
 absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view model_bytes) {

@@ -4,10 +4,11 @@
 //   options.dim_hints["batch"] = 32;
 //   absl::StatusOr<Graph> graph = GraphFromOnnx(bytes_of("model.onnx"), options);
 //
-// Operator sets 7 to 17 (earlier and later ones as far as docs/onnx.md says), each operator with the
-// meaning its set gives it. Operators are taken apart into primitives here, so nothing later knows
-// ONNX. Integer tensors made from shapes are computed while translating, as expressions over the
-// size symbols, so symbolic sizes flow through Shape, Gather, Concat ... into Reshape and Slice.
+// Operator sets 7 to 17 (6 and 18 to 20 as far as docs/onnx.md says), each operator with
+// the meaning its set gives it. Operators are taken apart into primitives here, so nothing later
+// knows ONNX. Integer tensors made from shapes are computed while translating, as expressions over
+// the size symbols, so symbolic sizes flow through Shape, Gather, Concat ... into Reshape and
+// Slice.
 //
 // Sizes. A dim with a dim_param is the size symbol of that name; a dim with neither value nor name
 // becomes the symbol "<input>_<axis>". Characters outside [A-Za-z0-9_] become '_', and a name that
@@ -28,11 +29,11 @@
 
 namespace stax {
 
-// Upper bound of a symbol by the number of symbols in the model (1, 2, 3, 4 and more). Chosen so that
-// the bytes of what occurs in practice stay below 2^62, where index arithmetic is sure not to
+// Upper bound of a symbol by the number of symbols in the model (1, 2, 3, 4 and more). Chosen so
+// that the bytes of what occurs in practice stay below 2^62, where index arithmetic is sure not to
 // overflow: with two symbols batch x 32 heads x length^2, with more of them four different sizes.
-inline constexpr int64_t kDefaultDimUpper[] = {int64_t{1} << 20, int64_t{1} << 17,
-                                               int64_t{1} << 16, int64_t{1} << 14};
+inline constexpr int64_t kDefaultDimUpper[] = {int64_t{1} << 20, int64_t{1} << 17, int64_t{1} << 16,
+                                               int64_t{1} << 14};
 inline constexpr int64_t kDefaultDimHint = 64;
 
 struct OnnxDimRange {
@@ -65,6 +66,10 @@ absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view model_b
 // The model's inputs in order, without those that initialisers give a value: the order of
 // Graph::inputs.
 absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view model_bytes);
+
+// The operators of domain ai.onnx that are supported, sorted. (If is one when its condition is
+// known.)
+std::vector<std::string> OnnxOperatorNames();
 
 }  // namespace stax
 

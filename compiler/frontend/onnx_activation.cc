@@ -96,9 +96,8 @@ absl::Status HardSigmoid(OnnxNode& n) {
 }
 
 absl::Status HardSwish(OnnxNode& n) {
-  n.Set(0, InF32(n.b(), n.In(0), [&](OnnxTensor x) {
-          return n.b().Mul(x, HardSigmoidOf(n, x, 1.0 / 6, 0.5));
-        }));
+  n.Set(0, InF32(n.b(), n.In(0),
+                 [&](OnnxTensor x) { return n.b().Mul(x, HardSigmoidOf(n, x, 1.0 / 6, 0.5)); }));
   return absl::OkStatus();
 }
 

@@ -38,9 +38,7 @@ absl::StatusOr<std::vector<OnnxValue>> ReadTensors(const fs::path& folder, const
 }
 
 // One element as a double; integers beyond 2^53 are compared as integers before.
-double AsDouble(const Scalar& s) {
-  return IsFloat(s.dtype) ? s.f : static_cast<double>(s.i);
-}
+double AsDouble(const Scalar& s) { return IsFloat(s.dtype) ? s.f : static_cast<double>(s.i); }
 
 bool IsClose(const Scalar& got, const Scalar& want, const OnnxTolerance& tolerance) {
   if (!IsFloat(want.dtype)) return got.i == want.i;
@@ -52,10 +50,10 @@ bool IsClose(const Scalar& got, const Scalar& want, const OnnxTolerance& toleran
 absl::Status Compare(const std::string& name, const OnnxValue& got, const OnnxValue& want,
                      const OnnxTolerance& tolerance) {
   if (got.dtype != want.dtype || got.dims != want.dims)
-    return absl::AbortedError(absl::StrCat(
-        "output '", name, "' is ", std::string(DTypeName(got.dtype)), "[",
-        absl::StrJoin(got.dims, ","), "], expected ", std::string(DTypeName(want.dtype)), "[",
-        absl::StrJoin(want.dims, ","), "]"));
+    return absl::AbortedError(
+        absl::StrCat("output '", name, "' is ", std::string(DTypeName(got.dtype)), "[",
+                     absl::StrJoin(got.dims, ","), "], expected ",
+                     std::string(DTypeName(want.dtype)), "[", absl::StrJoin(want.dims, ","), "]"));
   const int bytes = DTypeBytes(want.dtype);
   int64_t wrong = 0, first = -1;
   const int64_t count = static_cast<int64_t>(want.bytes.size()) / bytes;
@@ -102,8 +100,8 @@ absl::Status RunDataSet(const std::string& model, const fs::path& folder,
   ONNX_ASSIGN_OR_RETURN(auto outputs, InterpretGraph(graph, sizes, memory, Precision::kTyped));
   ONNX_ASSIGN_OR_RETURN(const std::vector<OnnxValue> expected, ReadTensors(folder, "output"));
   if (expected.size() > graph.outputs.size())
-    return absl::AbortedError(absl::StrCat("there are ", graph.outputs.size(), " outputs, expected ",
-                                           expected.size()));
+    return absl::AbortedError(
+        absl::StrCat("there are ", graph.outputs.size(), " outputs, expected ", expected.size()));
   for (size_t o = 0; o < expected.size(); ++o) {
     const GraphTensor& tensor = graph.tensors[graph.outputs[o]];
     OnnxValue got;

@@ -1,4 +1,5 @@
-// Convolutions, as contractions of patches [N, C, out, kernel, ...] with the weights [M, C, kernel...].
+// Convolutions, as contractions of patches [N, C, out, kernel, ...] with the weights [M, C,
+// kernel...].
 #include <algorithm>
 #include <utility>
 
@@ -26,8 +27,8 @@ absl::StatusOr<std::vector<int64_t>> KernelOf(OnnxNode& n, int i) {
   return kernel;
 }
 
-// Labels of the patches, the weights and the result. A transposed convolution's weights have the input
-// channel first.
+// Labels of the patches, the weights and the result. A transposed convolution's weights have the
+// input channel first.
 struct Equation {
   std::string patches, weights, result;
   std::string Text() const { return OnnxText(patches, ",", weights, "->", result); }
@@ -145,16 +146,16 @@ OnnxTensor Spread(GraphBuilder& b, OnnxTensor x, int axis, int64_t stride) {
   return b.Slice(b.Reshape(padded, dims), axis, 0, 1, size * stride - stride + 1);
 }
 
-// The gradient of a convolution: x with zeros between its elements, convolved with the kernel turned
-// around.
+// The gradient of a convolution: x with zeros between its elements, convolved with the kernel
+// turned around.
 absl::Status ConvTranspose(OnnxNode& n) {
   GraphBuilder& b = n.b();
   ONNX_ASSIGN_OR_RETURN(const std::vector<int64_t> kernel, KernelOf(n, 1));
   ONNX_ASSIGN_OR_RETURN(std::vector<OnnxWindow> windows, OnnxKernelAttributes(n, kernel));
   std::vector<int64_t> extra = n.Ints("output_padding");
   if (extra.empty()) extra.assign(windows.size(), 0);
-  if (extra.size() != windows.size()) return OnnxError("attribute output_padding must have ",
-                                                       windows.size(), " numbers");
+  if (extra.size() != windows.size())
+    return OnnxError("attribute output_padding must have ", windows.size(), " numbers");
   for (int64_t e : extra)
     if (e < 0 || e > (1 << 20))
       return OnnxError("attribute output_padding has ", e, "; it must be from 0 to 2^20");
@@ -201,8 +202,7 @@ absl::StatusOr<OnnxTensor> IntegerConv(OnnxNode& n, int weights, OnnxTensor x, O
 }
 
 absl::Status ConvInteger(OnnxNode& n) {
-  ONNX_ASSIGN_OR_RETURN(const OnnxTensor y,
-                        IntegerConv(n, 1, Centred(n, 0, 2), Centred(n, 1, 3)));
+  ONNX_ASSIGN_OR_RETURN(const OnnxTensor y, IntegerConv(n, 1, Centred(n, 0, 2), Centred(n, 1, 3)));
   n.Set(0, y);
   return absl::OkStatus();
 }
@@ -221,8 +221,7 @@ absl::Status QLinearConv(OnnxNode& n) {
     dims.resize(n.rank(0) - 1, 1);
   }
   scale = b.Div(b.Mul(b.Reshape(scale, std::move(dims)), scalar(1)), scalar(6));
-  const OnnxTensor rounded =
-      b.Unary(OpCode::kRound, b.Mul(b.Cast(y, DType::kF32), scale));
+  const OnnxTensor rounded = b.Unary(OpCode::kRound, b.Mul(b.Cast(y, DType::kF32), scale));
   n.Set(0, b.Cast(b.Add(rounded, scalar(7)), n.dtype(7)));
   return absl::OkStatus();
 }

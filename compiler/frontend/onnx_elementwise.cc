@@ -112,8 +112,7 @@ absl::Status Pow(OnnxNode& n) {
   const DType base = n.dtype(0), exponent = n.dtype(1);
   DType common = base;
   if (IsHalf(base)) common = DType::kF32;
-  if (IsInteger(base) && base != exponent)
-    common = IsFloat(exponent) ? DType::kF64 : DType::kI64;
+  if (IsInteger(base) && base != exponent) common = IsFloat(exponent) ? DType::kF64 : DType::kI64;
   n.Set(0, b.Cast(b.Binary(OpCode::kPow, b.Cast(n.In(0), common), b.Cast(y, common)), base));
   return absl::OkStatus();
 }

@@ -33,7 +33,8 @@ std::optional<std::vector<const IndexTensor*>> AllInputs(OnnxNode& n) {
 }
 
 // Whether the integer rule gives what floats give: quotients are whole, and no zero is negative.
-bool HoldsForFloats(IndexOp op, const IndexExpr& a, const IndexExpr& b, const RangeContext& ranges) {
+bool HoldsForFloats(IndexOp op, const IndexExpr& a, const IndexExpr& b,
+                    const RangeContext& ranges) {
   if (op == IndexOp::kMod || op == IndexOp::kFmod) return false;
   if (op != IndexOp::kMul && op != IndexOp::kDiv) return true;
   if (!ranges.ProveLe(0, a) || !ranges.ProveLe(0, b)) return false;
@@ -64,18 +65,20 @@ FoldFunction Binary(IndexOp op, bool is_bool = false, bool swapped = false) {
 
 Folded FoldMod(OnnxNode& n) { return Binary(n.Int("fmod", 0) ? IndexOp::kFmod : IndexOp::kMod)(n); }
 
-FoldFunction Unary(std::function<std::optional<IndexExpr>(const IndexExpr&, const RangeContext&)> f) {
+FoldFunction Unary(
+    std::function<std::optional<IndexExpr>(const IndexExpr&, const RangeContext&)> f) {
   return [f](OnnxNode& n) -> Folded {
     if (n.Index(0) == nullptr) return std::nullopt;
     const RangeContext ranges = n.ranges();
     const bool is_float = IsFloat(n.dtype(0));
-    return One(n.dtype(0), Elementwise({n.Index(0)}, [&](const std::vector<const IndexExpr*>& v)
-                                                         -> std::optional<IndexExpr> {
-                 // Nor may the operand be zero: -0.0 differs from 0.0.
-                 if (is_float && !ranges.ProveLt(0, *v[0]) && !ranges.ProveLt(*v[0], 0))
-                   return std::nullopt;
-                 return f(*v[0], ranges);
-               }));
+    return One(n.dtype(0),
+               Elementwise({n.Index(0)},
+                           [&](const std::vector<const IndexExpr*>& v) -> std::optional<IndexExpr> {
+                             // Nor may the operand be zero: -0.0 differs from 0.0.
+                             if (is_float && !ranges.ProveLt(0, *v[0]) && !ranges.ProveLt(*v[0], 0))
+                               return std::nullopt;
+                             return f(*v[0], ranges);
+                           }));
   };
 }
 
@@ -132,11 +135,13 @@ Folded FoldCast(OnnxNode& n) {
   if (n.Index(0) == nullptr) return IsFloat(*to) ? std::nullopt : One(*to, FloatConstant(n, *to));
   if (*to != DType::kBool) return One(*to, *n.Index(0));
   const RangeContext ranges = n.ranges();
-  return One(*to, Elementwise({n.Index(0)}, [&](const std::vector<const IndexExpr*>& v)
-                                                -> std::optional<IndexExpr> {
-               const auto is_zero = Apply(IndexOp::kEq, *v[0], 0, ranges);
-               return is_zero.has_value() ? Apply(IndexOp::kEq, *is_zero, 0, ranges) : is_zero;
-             }));
+  return One(*to,
+             Elementwise({n.Index(0)},
+                         [&](const std::vector<const IndexExpr*>& v) -> std::optional<IndexExpr> {
+                           const auto is_zero = Apply(IndexOp::kEq, *v[0], 0, ranges);
+                           return is_zero.has_value() ? Apply(IndexOp::kEq, *is_zero, 0, ranges)
+                                                      : is_zero;
+                         }));
 }
 
 // Same elements, other dims.
@@ -144,8 +149,8 @@ Folded WithDims(OnnxNode& n, const absl::StatusOr<Dims>& dims) {
   if (!dims.ok()) return std::nullopt;
   const std::optional<std::vector<int64_t>> numbers = SmallConstDims(*dims);
   if (!numbers.has_value()) return std::nullopt;
-  const int64_t count = std::accumulate(numbers->begin(), numbers->end(), int64_t{1},
-                                        std::multiplies<int64_t>());
+  const int64_t count =
+      std::accumulate(numbers->begin(), numbers->end(), int64_t{1}, std::multiplies<int64_t>());
   IndexTensor t = *n.Index(0);
   if (count != static_cast<int64_t>(t.values.size())) return std::nullopt;
   t.dims = *numbers;
@@ -323,8 +328,8 @@ FoldFunction Reduce(IndexOp op, int input_since) {
     std::iota(all.begin(), all.end(), 0);
     const absl::StatusOr<std::vector<int>> sorted = n.Axes(axes->value_or(all), n.rank(0));
     if (!sorted.ok()) return std::nullopt;
-    return One(n.dtype(0), ReduceIndex(op, *n.Index(0), *sorted, n.Int("keepdims", 1) != 0,
-                                       n.ranges()));
+    return One(n.dtype(0),
+               ReduceIndex(op, *n.Index(0), *sorted, n.Int("keepdims", 1) != 0, n.ranges()));
   };
 }
 

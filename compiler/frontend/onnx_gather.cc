@@ -29,21 +29,24 @@ absl::Status GatherElements(OnnxNode& n) {
   return absl::OkStatus();
 }
 
-// data [b.., i.., rest..], indices [b.., m.., k]: the last axis of the indices is a position in i...
-// Data is read as [b i, rest..] and looked up by one row-major position.
+// data [b.., i.., rest..], indices [b.., m.., k]: the last axis of the indices is a position in
+// i... Data is read as [b i, rest..] and looked up by one row-major position.
 absl::Status GatherND(OnnxNode& n) {
   ONNX_RETURN_IF_ERROR(CheckIndices(n, 1));
   GraphBuilder& b = n.b();
   const int64_t batch = n.Int("batch_dims", 0);
   if (n.rank(0) < 1 || n.rank(1) < 1 || batch < 0 || batch >= std::min(n.rank(0), n.rank(1)))
-    return OnnxError("attribute batch_dims is ", batch, "; it must be from 0 to less than the ranks ",
-                     n.rank(0), " and ", n.rank(1), " of the inputs, which must be at least 1");
+    return OnnxError("attribute batch_dims is ", batch,
+                     "; it must be from 0 to less than the ranks ", n.rank(0), " and ", n.rank(1),
+                     " of the inputs, which must be at least 1");
   const int lead = static_cast<int>(batch);
   const Dims data = n.dims(0), indices = n.dims(1);
   const std::optional<int64_t> k = indices.back().AsConst();
   if (!k.has_value() || *k < 1 || *k > n.rank(0) - lead)
-    return OnnxError("input 1 (indices) has shape ", ShapeText(indices), "; its last size must be "
-                     "from 1 to ", n.rank(0) - lead);
+    return OnnxError("input 1 (indices) has shape ", ShapeText(indices),
+                     "; its last size must be "
+                     "from 1 to ",
+                     n.rank(0) - lead);
   const Dims result(indices.begin(), indices.end() - 1);
   const OnnxTensor all = b.Cast(n.In(1), DType::kI64);
   OnnxTensor position = b.Expand(b.Scalar(DType::kI64, 0), result);

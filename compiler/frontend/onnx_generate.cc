@@ -34,7 +34,8 @@ absl::Status Constant(OnnxNode& n) {
   } else if (n.HasAttr("value_int")) {
     n.SetConstant(0, Packed<int64_t>(DType::kI64, {}, {n.Int("value_int", 0)}));
   } else if (n.HasAttr("value_float")) {
-    n.SetConstant(0, Packed<float>(DType::kF32, {}, {static_cast<float>(n.Float("value_float", 0))}));
+    n.SetConstant(0,
+                  Packed<float>(DType::kF32, {}, {static_cast<float>(n.Float("value_float", 0))}));
   } else if (n.HasAttr("value_ints")) {
     const std::vector<int64_t> v = n.Ints("value_ints");
     n.SetConstant(0, Packed<int64_t>(DType::kI64, {static_cast<int64_t>(v.size())}, v));
@@ -107,8 +108,9 @@ absl::Status FloatRange(OnnxNode& n) {
   GraphBuilder& b = n.b();
   double v[3];
   for (int i = 0; i < 3; ++i) {
-    ONNX_ASSIGN_OR_RETURN(const std::vector<double> number,
-                          n.DoubleInput(i, i == 0 ? "start" : i == 1 ? "limit" : "delta"));
+    ONNX_ASSIGN_OR_RETURN(const std::vector<double> number, n.DoubleInput(i, i == 0   ? "start"
+                                                                             : i == 1 ? "limit"
+                                                                                      : "delta"));
     if (number.size() != 1) return OnnxError("input ", i, " must be one number");
     v[i] = number[0];
   }
@@ -135,7 +137,8 @@ absl::Status Range(OnnxNode& n) {
   IndexExpr v[3];
   for (int i = 0; i < 3; ++i) {
     const char* name = i == 0 ? "start" : i == 1 ? "limit" : "delta";
-    ONNX_ASSIGN_OR_RETURN(const std::vector<IndexExpr> number, n.IndexInput(i, name, /*floats_too=*/true));
+    ONNX_ASSIGN_OR_RETURN(const std::vector<IndexExpr> number,
+                          n.IndexInput(i, name, /*floats_too=*/true));
     if (number.size() != 1) return OnnxError(InputText(i, name), " must be one number");
     v[i] = number[0];
   }
@@ -194,7 +197,8 @@ absl::Status Trilu(OnnxNode& n) {
   OnnxTensor bound = row;
   if (n.Has(1)) {
     if (n.dtype(1) != DType::kI64 || NumElements(n.dims(1)) != IndexExpr(1))
-      return OnnxError("input 1 (k) is ", TypeText(n.dtype(1), n.dims(1)), "; it must be one int64");
+      return OnnxError("input 1 (k) is ", TypeText(n.dtype(1), n.dims(1)),
+                       "; it must be one int64");
     bound = b.Add(row, b.Reshape(n.In(1), {}));
   }
   const bool upper = n.Int("upper", 1) != 0;
@@ -227,8 +231,8 @@ absl::Status OneHot(OnnxNode& n) {
   const OnnxTensor from_end = b.Add(index, n.SizeTensor(depth, DType::kI64));
   Dims dims = b.dims(index);
   if (axis < static_cast<int>(dims.size())) dims[axis] = depth;
-  const OnnxTensor is_on = b.Binary(OpCode::kEq, b.Where(is_negative, from_end, index),
-                                    b.Iota(DType::kI64, dims, axis));
+  const OnnxTensor is_on =
+      b.Binary(OpCode::kEq, b.Where(is_negative, from_end, index), b.Iota(DType::kI64, dims, axis));
   const auto value = [&](int i) { return b.Squeeze(b.Slice(n.In(2), 0, i, 1, 1), {0}); };
   const OnnxTensor on = value(1);
   n.Set(0, b.Where(is_on, on, value(0)));

@@ -43,14 +43,22 @@ std::optional<int64_t> ApplyNumbers(IndexOp op, int64_t a, int64_t b) {
       r = a % b;
       if (op == IndexOp::kMod && r != 0 && (r < 0) != (b < 0)) r += b;
       return r;
-    case IndexOp::kMax: return std::max(a, b);
-    case IndexOp::kMin: return std::min(a, b);
-    case IndexOp::kEq: return int64_t{a == b};
-    case IndexOp::kLt: return int64_t{a < b};
-    case IndexOp::kLe: return int64_t{a <= b};
-    case IndexOp::kAnd: return int64_t{a != 0 && b != 0};
-    case IndexOp::kOr: return int64_t{a != 0 || b != 0};
-    case IndexOp::kXor: return int64_t{(a != 0) != (b != 0)};
+    case IndexOp::kMax:
+      return std::max(a, b);
+    case IndexOp::kMin:
+      return std::min(a, b);
+    case IndexOp::kEq:
+      return int64_t{a == b};
+    case IndexOp::kLt:
+      return int64_t{a < b};
+    case IndexOp::kLe:
+      return int64_t{a <= b};
+    case IndexOp::kAnd:
+      return int64_t{a != 0 && b != 0};
+    case IndexOp::kOr:
+      return int64_t{a != 0 || b != 0};
+    case IndexOp::kXor:
+      return int64_t{(a != 0) != (b != 0)};
   }
   return std::nullopt;
 }
@@ -112,11 +120,16 @@ std::optional<std::vector<int64_t>> BroadcastConstDims(const std::vector<int64_t
 // Whole numbers up to this magnitude are exact in the type.
 int64_t ExactLimit(DType dtype) {
   switch (dtype) {
-    case DType::kF16: return int64_t{1} << 11;
-    case DType::kBF16: return int64_t{1} << 8;
-    case DType::kF32: return int64_t{1} << 24;
-    case DType::kF64: return int64_t{1} << 53;
-    default: return kMaxInt64;
+    case DType::kF16:
+      return int64_t{1} << 11;
+    case DType::kBF16:
+      return int64_t{1} << 8;
+    case DType::kF32:
+      return int64_t{1} << 24;
+    case DType::kF64:
+      return int64_t{1} << 53;
+    default:
+      return kMaxInt64;
   }
 }
 
@@ -149,11 +162,16 @@ std::optional<IndexTensor> ReadIndices(const OnnxValue& value, bool clamp) {
 
 IndexExpr FromAtom(const IndexExpr::Atom& atom) {
   switch (atom.kind) {
-    case IndexExpr::AtomKind::kVar: return IndexExpr::Var(atom.name);
-    case IndexExpr::AtomKind::kFloorDiv: return FloorDiv(atom.a, atom.b);
-    case IndexExpr::AtomKind::kMod: return Mod(atom.a, atom.b);
-    case IndexExpr::AtomKind::kMin: return Min(atom.a, atom.b);
-    case IndexExpr::AtomKind::kMax: return Max(atom.a, atom.b);
+    case IndexExpr::AtomKind::kVar:
+      return IndexExpr::Var(atom.name);
+    case IndexExpr::AtomKind::kFloorDiv:
+      return FloorDiv(atom.a, atom.b);
+    case IndexExpr::AtomKind::kMod:
+      return Mod(atom.a, atom.b);
+    case IndexExpr::AtomKind::kMin:
+      return Min(atom.a, atom.b);
+    case IndexExpr::AtomKind::kMax:
+      return Max(atom.a, atom.b);
   }
   return 1;
 }
@@ -208,17 +226,17 @@ std::vector<std::byte> BytesOf(const IndexTensor& t, DType dtype) {
   std::vector<std::byte> data(t.values.size() * bytes);
   for (size_t i = 0; i < t.values.size(); ++i) {
     const int64_t v = t.values[i].ConstOrDie();
-    StoreScalar(IsFloat(dtype) ? Scalar::Float(dtype, static_cast<double>(v)) : Scalar::Int(dtype, v),
-                data.data() + i * bytes);
+    StoreScalar(
+        IsFloat(dtype) ? Scalar::Float(dtype, static_cast<double>(v)) : Scalar::Int(dtype, v),
+        data.data() + i * bytes);
   }
   return data;
 }
 
 bool FitsDType(const IndexTensor& t, DType dtype, const RangeContext& ranges) {
   if (dtype == DType::kBool) {
-    return std::all_of(t.values.begin(), t.values.end(), [](const IndexExpr& v) {
-      return v == IndexExpr(0) || v == IndexExpr(1);
-    });
+    return std::all_of(t.values.begin(), t.values.end(),
+                       [](const IndexExpr& v) { return v == IndexExpr(0) || v == IndexExpr(1); });
   }
   const bool is_float = IsFloat(dtype);
   const int bits = 8 * DTypeBytes(dtype);
@@ -243,8 +261,10 @@ std::optional<IndexExpr> Apply(IndexOp op, const IndexExpr& a, const IndexExpr& 
   }
   if (!IsTame(a) || !IsTame(b)) return std::nullopt;
   switch (op) {
-    case IndexOp::kAdd: return Simplify(a + b, ranges);
-    case IndexOp::kSub: return Simplify(a - b, ranges);
+    case IndexOp::kAdd:
+      return Simplify(a + b, ranges);
+    case IndexOp::kSub:
+      return Simplify(a - b, ranges);
     case IndexOp::kMul:
       if (a.terms().size() * b.terms().size() > kMaxTerms) return std::nullopt;
       return Simplify(a * b, ranges);
@@ -254,9 +274,12 @@ std::optional<IndexExpr> Apply(IndexOp op, const IndexExpr& a, const IndexExpr& 
       // Where nothing is negative all roundings agree.
       if (!ranges.ProveLe(0, a) || !ranges.ProveLt(0, b)) return std::nullopt;
       return Simplify(op == IndexOp::kDiv ? FloorDiv(a, b) : Mod(a, b), ranges);
-    case IndexOp::kMax: return Simplify(Max(a, b), ranges);
-    case IndexOp::kMin: return Simplify(Min(a, b), ranges);
-    default: return Compare(op, a, b, ranges);
+    case IndexOp::kMax:
+      return Simplify(Max(a, b), ranges);
+    case IndexOp::kMin:
+      return Simplify(Min(a, b), ranges);
+    default:
+      return Compare(op, a, b, ranges);
   }
 }
 

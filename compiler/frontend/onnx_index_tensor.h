@@ -1,14 +1,17 @@
-// IndexTensor: the contents of a small tensor of whole numbers as expressions over the size symbols.
+// IndexTensor: the contents of a small tensor of whole numbers as expressions over the size
+// symbols.
 //
-// Models compute shapes with tensor operators: Shape, Gather, Mul, Concat, Reshape. These values are
-// followed here beside the graph, so that a Reshape sees [batch, 12, 64] and not an opaque tensor:
+// Models compute shapes with tensor operators: Shape, Gather, Mul, Concat, Reshape. These values
+// are followed here beside the graph, so that a Reshape sees [batch, 12, 64] and not an opaque
+// tensor:
 //
 //   Shape(x)        -> {dims = [3], values = [batch, seq, 768]}
 //   Gather(.., 1)   -> {dims = [],  values = [seq]}
 //
-// Floats take part where they are whole numbers that their type holds exactly: exporters cast sizes to
-// float and back. All arithmetic is sound or refused: a result that may overflow int64 or the tensor's element type,
-// or whose value cannot be told for all sizes, is nullopt, and the tensor operator stands.
+// Floats take part where they are whole numbers that their type holds exactly: exporters cast sizes
+// to float and back. All arithmetic is sound or refused: a result that may overflow int64 or the
+// tensor's element type, or whose value cannot be told for all sizes, is nullopt, and the tensor
+// operator stands.
 #ifndef STAX_COMPILER_FRONTEND_ONNX_INDEX_TENSOR_H_
 #define STAX_COMPILER_FRONTEND_ONNX_INDEX_TENSOR_H_
 
@@ -38,10 +41,11 @@ struct IndexTensor {
   std::set<std::string> assumes;
 };
 
-// Whole numbers and bools, at most kMaxIndexElements of them (above -2^63, u64 below 2^63: an IndexExpr
-// holds no others). No -0.0, as 0 stands for 0.0.
+// Whole numbers and bools, at most kMaxIndexElements of them (above -2^63, u64 below 2^63: an
+// IndexExpr holds no others). No -0.0, as 0 stands for 0.0.
 std::optional<IndexTensor> IndexTensorFromValue(const OnnxValue& value);
-// The same of integers, with values outside clamped: enough for bounds that are clamped anyway, as in Slice.
+// The same of integers, with values outside clamped: enough for bounds that are clamped anyway, as
+// in Slice.
 std::optional<IndexTensor> ClampedIndexTensor(const OnnxValue& value);
 IndexExpr ClampedIndex(int64_t value);
 
@@ -55,13 +59,20 @@ bool FitsDType(const IndexTensor& t, DType dtype, const RangeContext& ranges);
 
 // The scalar operators that shapes are computed with.
 enum class IndexOp {
-  kAdd, kSub, kMul,
+  kAdd,
+  kSub,
+  kMul,
   kDiv,   // truncates
   kMod,   // sign of the divisor
   kFmod,  // sign of the dividend
-  kMax, kMin,
-  kEq, kLt, kLe,  // 0 or 1
-  kAnd, kOr, kXor,
+  kMax,
+  kMin,
+  kEq,
+  kLt,
+  kLe,  // 0 or 1
+  kAnd,
+  kOr,
+  kXor,
 };
 std::optional<IndexExpr> Apply(IndexOp op, const IndexExpr& a, const IndexExpr& b,
                                const RangeContext& ranges);
@@ -84,7 +95,8 @@ std::optional<IndexTensor> ReduceIndex(IndexOp op, const IndexTensor& in,
 
 // Row-major strides.
 std::vector<int64_t> StridesOf(const std::vector<int64_t>& dims);
-// The dims as numbers; nullopt if one is symbolic or there are more than kMaxIndexElements elements.
+// The dims as numbers; nullopt if one is symbolic or there are more than kMaxIndexElements
+// elements.
 std::optional<std::vector<int64_t>> SmallConstDims(const Dims& dims);
 
 // numerator / denominator as products of factors, when it is provably exact: equal factors cancel

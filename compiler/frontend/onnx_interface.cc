@@ -45,11 +45,16 @@ std::string UnsupportedType(const ValueInfoProto& value, DType* dtype) {
   const TypeProto::Tensor* type = TensorType(value);
   if (type == nullptr) {
     switch (value.type().value_case()) {
-      case TypeProto::kSequenceType: return "a sequence";
-      case TypeProto::kMapType: return "a map";
-      case TypeProto::kOptionalType: return "an optional";
-      case TypeProto::kSparseTensorType: return "a sparse tensor";
-      default: return "a value without a type";
+      case TypeProto::kSequenceType:
+        return "a sequence";
+      case TypeProto::kMapType:
+        return "a map";
+      case TypeProto::kOptionalType:
+        return "an optional";
+      case TypeProto::kSparseTensorType:
+        return "a sparse tensor";
+      default:
+        return "a value without a type";
     }
   }
   const absl::StatusOr<DType> known = DTypeFromOnnx(type->elem_type());
@@ -148,7 +153,7 @@ absl::Status OnnxTranslator::AddInput(const ValueInfoProto& input, Scope& scope)
   if (operand->dims.size() > static_cast<size_t>(kMaxOnnxRank))
     return OnnxError("input '", input.name(), "' has rank ", operand->dims.size(), "; up to ",
                      kMaxOnnxRank, " is supported");
-  builder_.SetOrigin("");
+  builder_.SetOrigin(OnnxText("input '", input.name(), "'"));
   operand->tensor = builder_.Input(input.name(), operand->dtype, operand->dims);
   ONNX_RETURN_IF_ERROR(builder_.status());
 
@@ -186,8 +191,7 @@ absl::Status OnnxTranslator::CheckKnownInput(const std::string& name,
 absl::Status OnnxTranslator::AddOutputs(const GraphProto& graph, const Scope& scope) {
   for (const auto& [name, operand] : inputs_)
     if (!operand->unsupported.empty() && operand->tensor == std::nullopt)
-      return absl::UnimplementedError(
-          OnnxText("input '", name, "' is ", operand->unsupported));
+      return absl::UnimplementedError(OnnxText("input '", name, "' is ", operand->unsupported));
   if (graph.output_size() == 0) return OnnxError("the graph has no outputs");
   builder_.SetOrigin("");
   for (const ValueInfoProto& output : graph.output()) {
@@ -242,8 +246,8 @@ absl::Status OnnxTranslator::DeclareSymbols(const GraphProto& graph, const Scope
       }
       const bool has_example = known != options_.known_inputs.end() &&
                                axis < static_cast<int>(known->second.dims.size());
-      open.push_back({input.name(), dim.dim_param(), axis,
-                      has_example ? known->second.dims[axis] : 0});
+      open.push_back(
+          {input.name(), dim.dim_param(), axis, has_example ? known->second.dims[axis] : 0});
     }
   }
   std::set<std::string> taken;

@@ -24,8 +24,8 @@ absl::Status CheckLoss(OnnxNode& n) {
   return absl::OkStatus();
 }
 
-// Loss of `log_prob` [N, C, d...] with labels [N, d...], in log_prob's type. Ignored labels need not
-// be classes: they are looked up as class 0 and then weigh nothing.
+// Loss of `log_prob` [N, C, d...] with labels [N, d...], in log_prob's type. Ignored labels need
+// not be classes: they are looked up as class 0 and then weigh nothing.
 absl::StatusOr<OnnxTensor> Loss(OnnxNode& n, OnnxTensor log_prob) {
   GraphBuilder& b = n.b();
   const std::string reduction = n.Str("reduction", "mean");
@@ -39,8 +39,7 @@ absl::StatusOr<OnnxTensor> Loss(OnnxNode& n, OnnxTensor log_prob) {
     is_ignored = b.Binary(OpCode::kEq, labels, ignored);
     safe = b.Where(is_ignored, n.Like(labels, 0), labels);
   }
-  const OnnxTensor picked =
-      b.Squeeze(b.GatherElements(log_prob, b.Unsqueeze(safe, {1}), 1), {1});
+  const OnnxTensor picked = b.Squeeze(b.GatherElements(log_prob, b.Unsqueeze(safe, {1}), 1), {1});
   OnnxTensor loss = b.Unary(OpCode::kNeg, picked);
   std::optional<OnnxTensor> weights;
   if (n.Has(2)) weights = b.Cast(b.Gather(n.In(2), safe, 0), b.dtype(log_prob));

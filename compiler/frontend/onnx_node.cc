@@ -85,7 +85,8 @@ absl::Status OnnxNode::Unknown(int i, std::string_view what) const {
   if (!operand.input.empty())
     return absl::FailedPreconditionError(
         OnnxText(text, "; give the value of the model's input '", names, "' (known_inputs)"));
-  if (operand.sources.empty()) return absl::FailedPreconditionError(OnnxText(text, ", but is computed"));
+  if (operand.sources.empty())
+    return absl::FailedPreconditionError(OnnxText(text, ", but is computed"));
   return absl::FailedPreconditionError(
       OnnxText(text, ", but is computed from the model's input '", names,
                "'; if it holds sizes, give its value (known_inputs)"));

@@ -1,5 +1,5 @@
-// What the translation of one ONNX node sees: its inputs, attributes and operator set, and where its
-// outputs go. Operators are functions over it, listed in tables (onnx_ops.h):
+// What the translation of one ONNX node sees: its inputs, attributes and operator set, and where
+// its outputs go. Operators are functions over it, listed in tables (onnx_ops.h):
 //
 //   absl::Status Sign(OnnxNode& n) {
 //     n.Set(0, n.b().Unary(OpCode::kSign, n.In(0)));
@@ -33,14 +33,14 @@ namespace stax {
 
 using OnnxTensor = GraphBuilder::Tensor;
 
-// What a name of the model stands for. It enters the graph when it is first used as data; shapes and
-// constants that are only looked at while translating never do.
+// What a name of the model stands for. It enters the graph when it is first used as data; shapes
+// and constants that are only looked at while translating never do.
 struct OnnxOperand {
   DType dtype = DType::kF32;
   Dims dims;
-  std::optional<OnnxTensor> tensor;        // in the graph, if it is there already
+  std::optional<OnnxTensor> tensor;          // in the graph, if it is there already
   std::shared_ptr<const IndexTensor> index;  // its contents, if known and small
-  std::shared_ptr<OnnxValue> constant;     // initialiser; bytes move into the graph when large
+  std::shared_ptr<OnnxValue> constant;       // initialiser; bytes move into the graph when large
   // For inputs of the model: the name, and the value if the caller gave it.
   std::string input;
   const OnnxValue* known = nullptr;

@@ -44,9 +44,9 @@ int Run(const std::vector<std::string>& folders, bool verbose, int least_passed)
   for (const std::string& folder : folders) {
     int passed_here = 0, cases_here = 0;
     for (const std::string& path : OnnxCasesBelow(folder)) {
-      const absl::Status status =
-          IsContradictory(path) ? absl::UnimplementedError("data that contradicts the model")
-                                : RunOnnxCase(path, OnnxTolerance());
+      const absl::Status status = IsContradictory(path)
+                                      ? absl::UnimplementedError("data that contradicts the model")
+                                      : RunOnnxCase(path, OnnxTolerance());
       const std::string message(status.message());
       ++cases_here;
       if (status.ok()) {
@@ -62,7 +62,8 @@ int Run(const std::vector<std::string>& folders, bool verbose, int least_passed)
     }
     std::printf("%s: %d of %d passed\n", folder.c_str(), passed_here, cases_here);
   }
-  for (const auto& [reason, count] : reasons) std::printf("%4d skipped: %s\n", count, reason.c_str());
+  for (const auto& [reason, count] : reasons)
+    std::printf("%4d skipped: %s\n", count, reason.c_str());
   std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
   if (passed < least_passed) {
     std::printf("fewer than %d passed; is the package libonnx-testdata installed?\n", least_passed);

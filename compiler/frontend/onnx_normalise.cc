@@ -32,8 +32,8 @@ absl::Status SoftmaxLike(OnnxNode& n) {
     return absl::OkStatus();
   }
   const Dims dims = n.dims(0);
-  const OnnxTensor flat = n.b().Reshape(
-      x, {ProductOf(dims, 0, axis), ProductOf(dims, axis, n.rank(0))});
+  const OnnxTensor flat =
+      n.b().Reshape(x, {ProductOf(dims, 0, axis), ProductOf(dims, axis, n.rank(0))});
   n.Set(0, n.b().Reshape(kCompute(n, flat, 1), dims));
   return absl::OkStatus();
 }

@@ -17,12 +17,22 @@ std::map<std::string_view, const OnnxOp*> AllOps() {
   return all;
 }
 
+const std::map<std::string_view, const OnnxOp*>& Table() {
+  static const auto& table = *new std::map<std::string_view, const OnnxOp*>(AllOps());
+  return table;
+}
+
 }  // namespace
 
 const OnnxOp* FindOnnxOp(std::string_view name) {
-  static const auto& all = *new std::map<std::string_view, const OnnxOp*>(AllOps());
-  const auto at = all.find(name);
-  return at == all.end() ? nullptr : at->second;
+  const auto at = Table().find(name);
+  return at == Table().end() ? nullptr : at->second;
+}
+
+std::vector<std::string> OnnxOpNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, op] : Table()) names.emplace_back(name);
+  return names;
 }
 
 }  // namespace stax

@@ -1,10 +1,11 @@
-// The operators of ONNX that Stax translates, in tables by family. The table of a family stands at the
-// end of its file.
+// The operators of ONNX that Stax translates, in tables by family. The table of a family stands at
+// the end of its file.
 #ifndef STAX_COMPILER_FRONTEND_ONNX_OPS_H_
 #define STAX_COMPILER_FRONTEND_ONNX_OPS_H_
 
 #include <climits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,33 +19,35 @@ using OnnxHandler = absl::Status (*)(OnnxNode& node);
 
 struct OnnxOp {
   const char* name;
-  int since;  // first operator set that has it
+  int since;                   // first operator set that has it
   int min_inputs, max_inputs;  // the first min_inputs may not be left out
   OnnxHandler translate;
 };
 inline constexpr int kVariadic = INT_MAX;
 
-absl::Span<const OnnxOp> OnnxElementwiseOps();   // arithmetic, comparison, logic, casts
-absl::Span<const OnnxOp> OnnxActivationOps();    // Relu to Mish
-absl::Span<const OnnxOp> OnnxReduceOps();        // Reduce*, ArgMax, CumSum
-absl::Span<const OnnxOp> OnnxNormaliseOps();     // Softmax, LayerNormalization ...
+absl::Span<const OnnxOp> OnnxElementwiseOps();  // arithmetic, comparison, logic, casts
+absl::Span<const OnnxOp> OnnxActivationOps();   // Relu to Mish
+absl::Span<const OnnxOp> OnnxReduceOps();       // Reduce*, ArgMax, CumSum
+absl::Span<const OnnxOp> OnnxNormaliseOps();    // Softmax, LayerNormalization ...
 absl::Span<const OnnxOp> OnnxLossOps();
-absl::Span<const OnnxOp> OnnxViewOps();          // Reshape, Transpose, Expand, Tile ...
-absl::Span<const OnnxOp> OnnxSliceOps();         // Slice, Split, Concat, Pad
+absl::Span<const OnnxOp> OnnxViewOps();   // Reshape, Transpose, Expand, Tile ...
+absl::Span<const OnnxOp> OnnxSliceOps();  // Slice, Split, Concat, Pad
 absl::Span<const OnnxOp> OnnxGatherOps();
-absl::Span<const OnnxOp> OnnxGenerateOps();      // Constant, Shape, Range, EyeLike ...
+absl::Span<const OnnxOp> OnnxGenerateOps();  // Constant, Shape, Range, EyeLike ...
 absl::Span<const OnnxOp> OnnxMatMulOps();
 absl::Span<const OnnxOp> OnnxQuantizeOps();
 absl::Span<const OnnxOp> OnnxPoolOps();
 absl::Span<const OnnxOp> OnnxConvOps();
 absl::Span<const OnnxOp> OnnxResizeOps();
-absl::Span<const OnnxOp> OnnxScatterOps();       // also TopK and Compress
+absl::Span<const OnnxOp> OnnxScatterOps();  // also TopK and Compress
 
 // The operator of domain ai.onnx with that name, nullptr if Stax has none.
 const OnnxOp* FindOnnxOp(std::string_view name);
+// All names, sorted.
+std::vector<std::string> OnnxOpNames();
 
-// Shape arithmetic: outputs of a node whose inputs have known contents; nullopt when the operator is
-// not one shapes are computed with, or a value cannot be told.
+// Shape arithmetic: outputs of a node whose inputs have known contents; nullopt when the operator
+// is not one shapes are computed with, or a value cannot be told.
 struct FoldedOutput {
   DType dtype;
   IndexTensor value;
@@ -68,7 +71,8 @@ absl::StatusOr<Dims> UnsqueezeDims(OnnxNode& node);
 // The type to cast to: attribute `to`, or the type of input 1 of CastLike.
 absl::StatusOr<DType> CastTarget(OnnxNode& node);
 
-// [.., n, ..] -> [.., out, kernel, ..] along `axis`: element (o, k) is x[stride * o + dilation * k].
+// [.., n, ..] -> [.., out, kernel, ..] along `axis`: element (o, k) is x[stride * o + dilation *
+// k].
 OnnxTensor OnnxWindows(GraphBuilder& b, OnnxTensor x, int axis, const IndexExpr& out,
                        int64_t kernel, int64_t stride, int64_t dilation);
 

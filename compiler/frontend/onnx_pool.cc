@@ -31,16 +31,16 @@ OnnxTensor MaxIndices(OnnxNode& n, OnnxTensor which, const std::vector<OnnxWindo
   const Dims out = b.dims(which);
   const bool column_major = n.Int("storage_order", 0) != 0;
   const auto number = [&](const IndexExpr& e) { return n.SizeTensor(e, DType::kI64); };
-  OnnxTensor position = b.Add(b.Mul(b.Iota(DType::kI64, out, 0), number(n.dims(0)[1])),
-                              b.Iota(DType::kI64, out, 1));
+  OnnxTensor position =
+      b.Add(b.Mul(b.Iota(DType::kI64, out, 0), number(n.dims(0)[1])), b.Iota(DType::kI64, out, 1));
   std::vector<OnnxTensor> at(windows.size());
   for (size_t k = windows.size(); k-- > 0;) {
     const OnnxWindow& w = windows[k];
     const OnnxTensor tap = b.Binary(OpCode::kMod, which, number(w.kernel));
     which = b.Div(which, number(w.kernel));
-    const OnnxTensor start = b.Sub(
-        b.Mul(b.Iota(DType::kI64, out, static_cast<int>(k + 2)), number(w.stride)),
-        number(w.before));
+    const OnnxTensor start =
+        b.Sub(b.Mul(b.Iota(DType::kI64, out, static_cast<int>(k + 2)), number(w.stride)),
+              number(w.before));
     at[k] = b.Add(start, b.Mul(tap, number(w.dilation)));
   }
   for (size_t k = 0; k < windows.size(); ++k) {
@@ -72,8 +72,8 @@ OnnxTensor CountInside(OnnxNode& n, const OnnxWindow& w, bool with_padding, DTyp
   const OnnxTensor end = b.Add(start, number(w.span()));
   const OnnxTensor low = number(with_padding ? -w.before : IndexExpr(0));
   const OnnxTensor high = number(with_padding ? w.in + w.after : w.in);
-  const OnnxTensor inside = b.Sub(b.Binary(OpCode::kMin, end, high),
-                                  b.Binary(OpCode::kMax, start, low));
+  const OnnxTensor inside =
+      b.Sub(b.Binary(OpCode::kMin, end, high), b.Binary(OpCode::kMax, start, low));
   return b.Cast(inside, dtype);
 }
 
@@ -145,8 +145,7 @@ absl::Status GlobalMaxPool(OnnxNode& n) {
 absl::Status GlobalLpPool(OnnxNode& n) {
   ONNX_ASSIGN_OR_RETURN(const std::vector<int> axes, SpatialAxes(n));
   const double p = n.opset() < 2 ? n.Float("p", 2) : static_cast<double>(n.Int("p", 2));
-  n.Set(0, InF32(n.b(), n.In(0),
-                 [&](OnnxTensor x) { return PowerMean(n, x, axes, p, true); }));
+  n.Set(0, InF32(n.b(), n.In(0), [&](OnnxTensor x) { return PowerMean(n, x, axes, p, true); }));
   return absl::OkStatus();
 }
 

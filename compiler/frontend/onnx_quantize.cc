@@ -1,5 +1,5 @@
-// Numbers to 8 bits and back: q = saturate(round(x / scale) + zero point). The saturation is that of
-// the cast to the small integer.
+// Numbers to 8 bits and back: q = saturate(round(x / scale) + zero point). The saturation is that
+// of the cast to the small integer.
 #include <utility>
 
 #include "compiler/frontend/onnx_ops.h"
@@ -16,7 +16,8 @@ absl::StatusOr<OnnxTensor> Parameter(OnnxNode& n, int i) {
   if (NumElements(n.dims(i)) == IndexExpr(1)) return b.Reshape(v, {});
   ONNX_ASSIGN_OR_RETURN(const int axis, n.Axis(n.Int("axis", 1), n.rank(0)));
   if (n.rank(i) != 1)
-    return OnnxError("input ", i, " has shape ", ShapeText(n.dims(i)), "; it must be of rank 0 or 1");
+    return OnnxError("input ", i, " has shape ", ShapeText(n.dims(i)),
+                     "; it must be of rank 0 or 1");
   Dims dims = {n.dims(i)[0]};
   dims.resize(n.rank(0) - axis, 1);
   return b.Reshape(v, std::move(dims));

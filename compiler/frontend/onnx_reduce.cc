@@ -9,7 +9,8 @@ namespace stax {
 namespace {
 
 // Reduces x over `axes`.
-using Reduction = OnnxTensor (*)(OnnxNode& n, OnnxTensor x, const std::vector<int>& axes, bool keep);
+using Reduction = OnnxTensor (*)(OnnxNode& n, OnnxTensor x, const std::vector<int>& axes,
+                                 bool keep);
 
 OnnxTensor Square(OnnxNode& n, OnnxTensor x) { return n.b().Mul(x, x); }
 

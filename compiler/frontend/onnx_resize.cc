@@ -20,7 +20,7 @@ constexpr int64_t kMaxSize = int64_t{1} << 20;
 
 struct Axis {
   int64_t in = 1, out = 1;
-  double scale = 1;                // out / in before rounding
+  double scale = 1;                   // out / in before rounding
   double roi_start = 0, roi_end = 1;  // tf_crop_and_resize
 };
 
@@ -112,8 +112,8 @@ Dims Aligned(int64_t out, int64_t taps, int axis, int rank) {
 // `x` resized along one axis, in x's type (a float type when there is more than one tap).
 OnnxTensor ResizeAxis(GraphBuilder& b, OnnxTensor x, int axis, const Taps& taps, int64_t out) {
   const bool several = taps.count > 1;
-  const OnnxTensor positions = Table(b, DType::kI64, several ? Dims{out, taps.count} : Dims{out},
-                                     taps.position);
+  const OnnxTensor positions =
+      Table(b, DType::kI64, several ? Dims{out, taps.count} : Dims{out}, taps.position);
   const OnnxTensor picked = b.Gather(x, positions, axis);
   if (!several || !b.status().ok()) return picked;
   const Dims aligned = Aligned(out, taps.count, axis, b.rank(picked));
@@ -200,8 +200,7 @@ absl::StatusOr<Method> GetMethod(OnnxNode& n) {
   if (m.mode == "bilinear") m.mode = "linear";
   // Operator set 10 and Upsample knew one way only.
   const bool simple = n.opset() < 11;
-  m.coordinates =
-      simple ? "asymmetric" : n.Str("coordinate_transformation_mode", "half_pixel");
+  m.coordinates = simple ? "asymmetric" : n.Str("coordinate_transformation_mode", "half_pixel");
   m.nearest = simple ? "floor" : n.Str("nearest_mode", "round_prefer_floor");
   m.cubic_a = n.Float("cubic_coeff_a", -0.75);
   m.extrapolation = n.Float("extrapolation_value", 0);
@@ -217,11 +216,13 @@ absl::StatusOr<Method> GetMethod(OnnxNode& n) {
 }
 
 // An optional input may be left out, or be there and empty.
-bool IsGiven(OnnxNode& n, int i) {
-  return n.Has(i) && NumElements(n.dims(i)) != IndexExpr(0);
-}
+bool IsGiven(OnnxNode& n, int i) { return n.Has(i) && NumElements(n.dims(i)) != IndexExpr(0); }
 
 absl::Status Resize(OnnxNode& n) {
+  if (n.Int("antialias", 0) != 0) return absl::UnimplementedError("antialias");
+  if (n.HasAttr("axes")) return absl::UnimplementedError("attribute axes");
+  if (n.Str("keep_aspect_ratio_policy", "stretch") != "stretch")
+    return absl::UnimplementedError("keep_aspect_ratio_policy");
   ONNX_ASSIGN_OR_RETURN(const Method m, GetMethod(n));
   ONNX_ASSIGN_OR_RETURN(std::vector<Axis> axes, InputAxes(n));
   const int scales = n.opset() < 11 ? 1 : 2;

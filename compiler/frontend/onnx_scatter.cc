@@ -1,8 +1,8 @@
 // Scatter, TopK and Compress by comparing positions.
 //
-// Kernels write each element once, at its own place, so an output element asks which update is for it:
-// work is the product of both sizes, which suits the short axes such operators have in models (gates of
-// experts, caches).
+// Kernels write each element once, at its own place, so an output element asks which update is for
+// it: work is the product of both sizes, which suits the short axes such operators have in models
+// (gates of experts, caches).
 #include <algorithm>
 #include <utility>
 
@@ -27,16 +27,14 @@ absl::StatusOr<Combine> GetReduction(OnnxNode& n) {
   return OnnxError("attribute reduction is '", name, "'; it must be none, add, mul, max or min");
 }
 
-// data [.., n, ..] with updates [.., m, ..] along `axis`: hit [.., n, m, ..] says which update (on the
-// axis after `axis`) is for which element. All other dims are equal.
+// data [.., n, ..] with updates [.., m, ..] along `axis`: hit [.., n, m, ..] says which update (on
+// the axis after `axis`) is for which element. All other dims are equal.
 OnnxTensor Merge(OnnxNode& n, OnnxTensor data, OnnxTensor updates, OnnxTensor hit, int axis,
                  Combine combine) {
   GraphBuilder& b = n.b();
-  const OnnxTensor any = b.Cast(
-      b.Max(b.Cast(hit, DType::kI32), {axis + 1}), DType::kBool);
+  const OnnxTensor any = b.Cast(b.Max(b.Cast(hit, DType::kI32), {axis + 1}), DType::kBool);
   if (combine == Combine::kReplace) {
-    const OnnxTensor last =
-        b.Reduce(ReduceKind::kArgMaxLast, b.Cast(hit, DType::kI32), {axis + 1});
+    const OnnxTensor last = b.Reduce(ReduceKind::kArgMaxLast, b.Cast(hit, DType::kI32), {axis + 1});
     return b.Where(any, b.GatherElements(updates, b.Expand(last, b.dims(data)), axis), data);
   }
   const OnnxTensor wide = b.Unsqueeze(updates, {axis});
@@ -47,10 +45,14 @@ OnnxTensor Merge(OnnxNode& n, OnnxTensor data, OnnxTensor updates, OnnxTensor hi
   // For max and min an element's own value is neutral.
   const OnnxTensor own = b.Unsqueeze(data, {axis + 1});
   switch (combine) {
-    case Combine::kAdd: return reduce(ReduceKind::kSum, OpCode::kAdd, n.Like(data, 0));
-    case Combine::kMul: return reduce(ReduceKind::kProd, OpCode::kMul, n.Like(data, 1));
-    case Combine::kMax: return reduce(ReduceKind::kMax, OpCode::kMax, own);
-    default: return reduce(ReduceKind::kMin, OpCode::kMin, own);
+    case Combine::kAdd:
+      return reduce(ReduceKind::kSum, OpCode::kAdd, n.Like(data, 0));
+    case Combine::kMul:
+      return reduce(ReduceKind::kProd, OpCode::kMul, n.Like(data, 1));
+    case Combine::kMax:
+      return reduce(ReduceKind::kMax, OpCode::kMax, own);
+    default:
+      return reduce(ReduceKind::kMin, OpCode::kMin, own);
   }
 }
 
@@ -76,7 +78,8 @@ absl::Status ScatterElements(OnnxNode& n) {
   if (!IsInteger(n.dtype(1)) || n.rank(1) != n.rank(0) || n.rank(2) != n.rank(1) ||
       FirstDifference(indices, n.dims(2), n.ranges()) >= 0)
     return OnnxError("inputs are ", ShapeText(n.dims(0)), ", ", ShapeText(indices), " and ",
-                     ShapeText(n.dims(2)), "; indices must be integers of the rank of data and the "
+                     ShapeText(n.dims(2)),
+                     "; indices must be integers of the rank of data and the "
                      "shape of updates");
   if (n.ranges().ProveEq(indices[axis], 0)) {
     n.Set(0, n.Operand(0));
@@ -137,10 +140,10 @@ absl::Status ScatterND(OnnxNode& n) {
   const int rank = static_cast<int>(flat_data.size()) + 1;
   Dims wanted = {1, count};
   wanted.resize(rank, 1);
-  OnnxTensor hit = b.Binary(OpCode::kEq, b.Reshape(position, wanted),
-                            PositionsAlong(b, rows, 0, rank));
-  const OnnxTensor y = Merge(n, b.Reshape(n.In(0), flat_data), b.Reshape(n.In(2), flat_updates),
-                             hit, 0, combine);
+  OnnxTensor hit =
+      b.Binary(OpCode::kEq, b.Reshape(position, wanted), PositionsAlong(b, rows, 0, rank));
+  const OnnxTensor y =
+      Merge(n, b.Reshape(n.In(0), flat_data), b.Reshape(n.In(2), flat_updates), hit, 0, combine);
   n.Set(0, b.Reshape(y, data));
   return absl::OkStatus();
 }
@@ -150,8 +153,8 @@ absl::StatusOr<int64_t> GetK(OnnxNode& n) {
   return n.IntScalarInput(1, "k");
 }
 
-// An element's rank is the number of elements before it in the order; the k-th output is the one whose
-// rank is k. Equal elements keep their order.
+// An element's rank is the number of elements before it in the order; the k-th output is the one
+// whose rank is k. Equal elements keep their order.
 absl::Status TopK(OnnxNode& n) {
   GraphBuilder& b = n.b();
   ONNX_ASSIGN_OR_RETURN(const int axis, n.Axis(n.Int("axis", -1), n.rank(0)));
@@ -167,14 +170,13 @@ absl::Status TopK(OnnxNode& n) {
   const OnnxTensor j = PositionsAlong(b, size, axis + 1, rank);
   const bool largest = n.Int("largest", 1) != 0;
   const OnnxTensor better = b.Binary(largest ? OpCode::kGt : OpCode::kLt, other, self);
-  const OnnxTensor earlier = b.Binary(OpCode::kAnd, b.Binary(OpCode::kEq, other, self),
-                                      b.Binary(OpCode::kLt, j, i));
+  const OnnxTensor earlier =
+      b.Binary(OpCode::kAnd, b.Binary(OpCode::kEq, other, self), b.Binary(OpCode::kLt, j, i));
   const OnnxTensor before = b.Binary(OpCode::kOr, better, earlier);
   const OnnxTensor order = b.Sum(b.Cast(before, DType::kI64), {axis + 1});
-  const OnnxTensor is_kth = b.Binary(OpCode::kEq, b.Unsqueeze(order, {axis}),
-                                     PositionsAlong(b, k, axis, rank));
-  const OnnxTensor which =
-      b.Reduce(ReduceKind::kArgMax, b.Cast(is_kth, DType::kI32), {axis + 1});
+  const OnnxTensor is_kth =
+      b.Binary(OpCode::kEq, b.Unsqueeze(order, {axis}), PositionsAlong(b, k, axis, rank));
+  const OnnxTensor which = b.Reduce(ReduceKind::kArgMax, b.Cast(is_kth, DType::kI32), {axis + 1});
   n.Set(0, b.GatherElements(x, which, axis));
   n.Set(1, which);
   return absl::OkStatus();
@@ -198,8 +200,7 @@ absl::Status Compress(OnnxNode& n) {
   if (!kept.values.empty() && !n.ranges().ProveLt(kept.values.back(), n.Dim(x, axis)))
     return OnnxError("input 1 (condition) keeps element ", kept.values.back().ToString(),
                      " of an axis of size ", n.Dim(x, axis).ToString());
-  const OnnxTensor indices =
-      b.Constant(DType::kI64, {kept.dims[0]}, BytesOf(kept, DType::kI64));
+  const OnnxTensor indices = b.Constant(DType::kI64, {kept.dims[0]}, BytesOf(kept, DType::kI64));
   n.Set(0, b.Gather(x, indices, axis));
   return absl::OkStatus();
 }

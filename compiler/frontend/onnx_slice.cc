@@ -22,8 +22,9 @@ absl::StatusOr<IndexExpr> ClampBound(const IndexExpr& bound, const IndexExpr& di
   }
   if (!ranges.ProveLt(bound, 0))
     return absl::FailedPreconditionError(
-        OnnxText("the sign of ", bound.ToString(), " depends on the sizes, and a negative bound "
-                     "counts from the end; give narrower ranges of the sizes (dim_ranges)"));
+        OnnxText("the sign of ", bound.ToString(),
+                 " depends on the sizes, and a negative bound "
+                 "counts from the end; give narrower ranges of the sizes (dim_ranges)"));
   if (ranges.ProveLe(bound, -dim)) return low;
   return Simplify(Max(low, Min(bound + dim, high)), ranges);
 }
@@ -37,8 +38,7 @@ absl::StatusOr<SliceRange> ResolveSlice(int axis, const IndexExpr& start, const 
   SliceRange r;
   r.axis = axis;
   ONNX_ASSIGN_OR_RETURN(r.start, ClampBound(start, dim, 0, last, ranges));
-  ONNX_ASSIGN_OR_RETURN(const IndexExpr stop,
-                        ClampBound(end, dim, forward ? 0 : -1, last, ranges));
+  ONNX_ASSIGN_OR_RETURN(const IndexExpr stop, ClampBound(end, dim, forward ? 0 : -1, last, ranges));
   const IndexExpr distance = forward ? stop - r.start : r.start - stop;
   // Steps beyond every size all take one element; this one leaves room for sums.
   const int64_t stride = std::min(std::abs(step), kMaxOnnxElements);
@@ -180,8 +180,8 @@ absl::StatusOr<std::vector<SliceRange>> SliceArguments(OnnxNode& n) {
     if (s.steps[k] == 0) return OnnxError("input 4 (steps) has the element 0");
     ONNX_ASSIGN_OR_RETURN(const int axis, n.Axis(s.axes[k], n.rank(0)));
     const IndexExpr& dim = n.dims(0)[axis];
-    ONNX_ASSIGN_OR_RETURN(
-        SliceRange r, ResolveSlice(axis, s.starts[k], s.ends[k], s.steps[k], dim, ranges));
+    ONNX_ASSIGN_OR_RETURN(SliceRange r,
+                          ResolveSlice(axis, s.starts[k], s.ends[k], s.steps[k], dim, ranges));
     result.push_back(std::move(r));
   }
   return result;
@@ -218,8 +218,10 @@ absl::StatusOr<std::vector<IndexExpr>> SplitSizes(OnnxNode& n, int axis) {
   if (outputs == 0) return OnnxError("there are no outputs");
   if (!n.ranges().ProveDivisible(dim, outputs)) {
     if (n.opset() < 18 || !dim.IsConst())
-      return OnnxError("axis ", axis, " of size ", dim.ToString(), " is not known to be divisible "
-                       "into ", outputs, " equal parts; give the sizes of the parts");
+      return OnnxError("axis ", axis, " of size ", dim.ToString(),
+                       " is not known to be divisible "
+                       "into ",
+                       outputs, " equal parts; give the sizes of the parts");
     const int64_t size = dim.ConstOrDie(), part = (size + outputs - 1) / outputs;
     for (int i = 0; i < outputs; ++i)
       sizes.push_back(std::clamp<int64_t>(size - i * part, 0, part));

@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define ONNX_RETURN_IF_ERROR(expr)                        \
-  do {                                                    \
+#define ONNX_RETURN_IF_ERROR(expr)                                             \
+  do {                                                                         \
     if (absl::Status status_of_ = (expr); !status_of_.ok()) return status_of_; \
   } while (false)
 

@@ -21,12 +21,12 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {TensorProto::FLOAT, DType::kF32, "float"},      {TensorProto::UINT8, DType::kU8, "uint8"},
-    {TensorProto::INT8, DType::kI8, "int8"},         {TensorProto::UINT16, DType::kU16, "uint16"},
-    {TensorProto::INT16, DType::kI16, "int16"},      {TensorProto::INT32, DType::kI32, "int32"},
-    {TensorProto::INT64, DType::kI64, "int64"},      {TensorProto::BOOL, DType::kBool, "bool"},
-    {TensorProto::FLOAT16, DType::kF16, "float16"},  {TensorProto::DOUBLE, DType::kF64, "double"},
-    {TensorProto::UINT32, DType::kU32, "uint32"},    {TensorProto::UINT64, DType::kU64, "uint64"},
+    {TensorProto::FLOAT, DType::kF32, "float"},        {TensorProto::UINT8, DType::kU8, "uint8"},
+    {TensorProto::INT8, DType::kI8, "int8"},           {TensorProto::UINT16, DType::kU16, "uint16"},
+    {TensorProto::INT16, DType::kI16, "int16"},        {TensorProto::INT32, DType::kI32, "int32"},
+    {TensorProto::INT64, DType::kI64, "int64"},        {TensorProto::BOOL, DType::kBool, "bool"},
+    {TensorProto::FLOAT16, DType::kF16, "float16"},    {TensorProto::DOUBLE, DType::kF64, "double"},
+    {TensorProto::UINT32, DType::kU32, "uint32"},      {TensorProto::UINT64, DType::kU64, "uint64"},
     {TensorProto::BFLOAT16, DType::kBF16, "bfloat16"},
 };
 
@@ -119,8 +119,8 @@ absl::Status CheckLocation(const TensorProto& tensor) {
 
 absl::StatusOr<int64_t> OnnxElements(const std::vector<int64_t>& dims) {
   if (dims.size() > static_cast<size_t>(kMaxOnnxRank))
-    return absl::InvalidArgumentError(absl::StrCat("rank ", dims.size(), " is above the limit of ",
-                                                   kMaxOnnxRank));
+    return absl::InvalidArgumentError(
+        absl::StrCat("rank ", dims.size(), " is above the limit of ", kMaxOnnxRank));
   int64_t numel = 1;
   bool empty = false;
   for (int64_t d : dims) {
@@ -135,8 +135,7 @@ absl::StatusOr<int64_t> OnnxElements(const std::vector<int64_t>& dims) {
     if (factor >= kMaxOnnxElements || numel >= kMaxOnnxElements / factor + 1 ||
         numel * factor >= kMaxOnnxElements)
       return absl::InvalidArgumentError(absl::StrCat("dims ", DimsText(dims), " make ",
-                                                     kMaxOnnxElements,
-                                                     " (2^40) elements or more"));
+                                                     kMaxOnnxElements, " (2^40) elements or more"));
     numel *= factor;
   }
   return empty ? 0 : numel;

@@ -20,7 +20,6 @@
 #include "absl/status/statusor.h"
 #include "ir/dtype.h"
 #include "ir/host_tensor.h"
-#include "ir/host_tensor.h"
 
 namespace onnx {
 class SparseTensorProto;

@@ -30,7 +30,7 @@ class OnnxTranslator {
   struct Scope {
     const Scope* parent = nullptr;  // of a subgraph: the graph around it
     std::map<std::string, OnnxOperandPtr, std::less<>> values;
-    std::map<std::string, int> opsets;  // by domain; "" for ai.onnx
+    std::map<std::string, int> opsets;           // by domain; "" for ai.onnx
     const OnnxAttributes* attributes = nullptr;  // of the call, in a function's body
     std::string path;  // origin of what is translated, "" outside of functions
     int depth = 0;

@@ -177,8 +177,8 @@ absl::StatusOr<Dims> ReshapeDims(OnnxNode& n) {
                          ShapeText(from), " has no such dim to copy");
       shape[d] = from[d];
     } else if (!n.ranges().ProveLe(0, shape[d])) {
-      return OnnxError("input 1 (shape) has the element ", shape[d].ToString(),
-                       " at ", d, "; it must be -1 or not negative");
+      return OnnxError("input 1 (shape) has the element ", shape[d].ToString(), " at ", d,
+                       "; it must be -1 or not negative");
     }
     dims.push_back(shape[d]);
   }
@@ -240,7 +240,8 @@ absl::StatusOr<Dims> UnsqueezeDims(OnnxNode& n) {
   ONNX_ASSIGN_OR_RETURN(const auto given, AxesArgument(n, 13));
   if (!given.has_value()) return n.dims(0);
   if (given->size() > static_cast<size_t>(kMaxOnnxRank))
-    return OnnxError("there are ", given->size(), " axes; at most ", kMaxOnnxRank, " are supported");
+    return OnnxError("there are ", given->size(), " axes; at most ", kMaxOnnxRank,
+                     " are supported");
   const int rank = n.rank(0) + static_cast<int>(given->size());
   ONNX_ASSIGN_OR_RETURN(const std::vector<int> axes, n.Axes(*given, rank));
   Dims dims = n.dims(0);

@@ -42,8 +42,7 @@ absl::Status ResolvePads(OnnxNode& n, std::vector<OnnxWindow>& windows) {
     OnnxWindow& w = windows[k];
     if (same) {
       w.out = Simplify(CeilDiv(w.in, w.stride), ranges);
-      const IndexExpr total =
-          Simplify(Max(0, (w.out - 1) * w.stride + w.span() - w.in), ranges);
+      const IndexExpr total = Simplify(Max(0, (w.out - 1) * w.stride + w.span() - w.in), ranges);
       const IndexExpr half = Simplify(FloorDiv(total, 2), ranges);
       w.before = mode == "SAME_UPPER" ? half : total - half;
       w.after = total - w.before;
@@ -71,8 +70,8 @@ absl::StatusOr<std::vector<OnnxWindow>> OnnxKernelAttributes(
   constexpr int kMaxSpatial = 8;
   const int count = n.rank(0) - 2;
   if (count < 1 || count > kMaxSpatial)
-    return OnnxError("input 0 has shape ", ShapeText(n.dims(0)), "; it must be [N, C, d...] with 1 to ",
-                     kMaxSpatial, " spatial axes");
+    return OnnxError("input 0 has shape ", ShapeText(n.dims(0)),
+                     "; it must be [N, C, d...] with 1 to ", kMaxSpatial, " spatial axes");
   std::vector<int64_t> kernel = weight_kernel;
   if (n.HasAttr("kernel_shape") || kernel.empty()) {
     ONNX_ASSIGN_OR_RETURN(kernel, PerAxis(n, "kernel_shape", count, 0, 1));
@@ -89,7 +88,8 @@ absl::StatusOr<std::vector<OnnxWindow>> OnnxKernelAttributes(
     windows[k].dilation = dilations[k];
     windows[k].in = n.dims(0)[k + 2];
     if (Magnitude(windows[k].in) >= kMaxOnnxElements)
-      return OnnxError("axis ", k + 2, " of input 0 of shape ", ShapeText(n.dims(0)), " is too large");
+      return OnnxError("axis ", k + 2, " of input 0 of shape ", ShapeText(n.dims(0)),
+                       " is too large");
   }
   return windows;
 }

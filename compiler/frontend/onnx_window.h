@@ -10,8 +10,8 @@
 
 namespace stax {
 
-// One spatial axis. Output o reads elements stride * o + dilation * k - before, 0 <= k < kernel, of an
-// axis of size `in` that is padded by before and after.
+// One spatial axis. Output o reads elements stride * o + dilation * k - before, 0 <= k < kernel, of
+// an axis of size `in` that is padded by before and after.
 struct OnnxWindow {
   int64_t kernel = 1, stride = 1, dilation = 1;
   IndexExpr in, before, after, out;
@@ -20,8 +20,8 @@ struct OnnxWindow {
   int64_t span() const { return dilation * (kernel - 1) + 1; }
 };
 
-// Attributes kernel_shape (or `weight_kernel`, when the kernel is a tensor), strides, dilations, pads,
-// auto_pad and ceil_mode, for input 0.
+// Attributes kernel_shape (or `weight_kernel`, when the kernel is a tensor), strides, dilations,
+// pads, auto_pad and ceil_mode, for input 0.
 absl::StatusOr<std::vector<OnnxWindow>> OnnxWindowAttributes(
     OnnxNode& node, const std::vector<int64_t>& weight_kernel);
 
