@@ -59,8 +59,9 @@ class Parser {
       ++pos_;
       absl::StatusOr<IndexSyntax> next = ProductOf();
       if (!next.ok()) return next;
-      if (minus) *next = Node(Kind::kNegate, column, *std::move(next));
-      if (auto status = Append(Kind::kSum, column, *std::move(next), &sum); !status.ok()) {
+      IndexSyntax operand =
+          minus ? Node(Kind::kNegate, column, *std::move(next)) : *std::move(next);
+      if (auto status = Append(Kind::kSum, column, std::move(operand), &sum); !status.ok()) {
         return status;
       }
     }

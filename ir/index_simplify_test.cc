@@ -127,7 +127,7 @@ struct View {
     dims.assign(1, {});
     for (size_t i = 0; i < factors.size(); ++i) {
       dims.back().push_back(factors[i]);
-      if (i + 1 < factors.size() && cut[i]) dims.push_back({});
+      if (i + 1 < factors.size() && cut[i]) dims.emplace_back();
     }
     indices.assign(dims.size(), 0);
     for (size_t i = dims.size() - 1; i > 0; --i) {
