@@ -12,8 +12,8 @@ absl::StatusOr<bool> MeetsConstraints(const TuningConfig& config,
   for (const IndexExpr& constraint : constraints) {
     absl::StatusOr<int64_t> value = constraint.Evaluate(config);
     if (!value.ok())
-      return absl::InvalidArgumentError(absl::StrCat("constraint ", constraint.ToString(),
-                                                     " >= 0: ", value.status().message()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("constraint ", constraint.ToString(), " >= 0: ", value.status().message()));
     if (*value < 0) return false;
   }
   return true;

@@ -124,8 +124,7 @@ absl::Status DeviceBench::CheckOutputs() const {
     double error = RelativeError(shapes[b].dtype, *got, reference_[b]);
     if (!(error <= Tolerance(shapes[b].dtype)))
       return absl::AbortedError(absl::StrFormat("buffer %s: relative error %.3g, at most %.3g",
-                                                shapes[b].name, error,
-                                                Tolerance(shapes[b].dtype)));
+                                                shapes[b].name, error, Tolerance(shapes[b].dtype)));
   }
   return absl::OkStatus();
 }

@@ -34,8 +34,8 @@ class Runner {
 };
 
 // Measures on `device`. The reference of the outputs is the kernel's first candidate, compiled for
-// the CPU by `reference_builder` and run there: another code path from the same loop nest. Both must
-// outlive the runner.
+// the CPU by `reference_builder` and run there: another code path from the same loop nest. Both
+// must outlive the runner.
 std::unique_ptr<Runner> MakeDeviceRunner(Device* device, KernelTimer* timer,
                                          Builder* reference_builder);
 

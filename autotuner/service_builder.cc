@@ -120,9 +120,8 @@ absl::Status ServiceBuilder::Connect(const std::string& address) {
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   auto deadline = std::chrono::system_clock::now() + absl::ToChronoSeconds(kStartTimeout);
   if (!channel->WaitForConnected(deadline))
-    return absl::UnavailableError(
-        absl::StrCat("no compile service answers on ", address, " within ",
-                     absl::FormatDuration(kStartTimeout)));
+    return absl::UnavailableError(absl::StrCat("no compile service answers on ", address,
+                                               " within ", absl::FormatDuration(kStartTimeout)));
   stub_ = CompileService::NewStub(channel);
   return absl::OkStatus();
 }

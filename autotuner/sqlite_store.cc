@@ -48,8 +48,7 @@ class SqliteStore : public Store {
   absl::Status Error(int code) const;
   absl::Status Execute(const char* sql);
   absl::StatusOr<int> UserVersion();
-  void BindKey(sqlite3_stmt* statement, const TuningIdentity& identity,
-               const TuningConfig& config);
+  void BindKey(sqlite3_stmt* statement, const TuningIdentity& identity, const TuningConfig& config);
 
   std::string path_;
   sqlite3* db_ = nullptr;
@@ -127,8 +126,8 @@ absl::StatusOr<std::optional<Measurement>> SqliteStore::Find(const TuningIdentit
   if (code == SQLITE_DONE) return std::nullopt;
   if (code != SQLITE_ROW) return Error(code);
   Measurement measurement;
-  bool parsed = measurement.ParseFromArray(sqlite3_column_blob(find_, 0),
-                                           sqlite3_column_bytes(find_, 0));
+  bool parsed =
+      measurement.ParseFromArray(sqlite3_column_blob(find_, 0), sqlite3_column_bytes(find_, 0));
   sqlite3_reset(find_);
   if (!parsed)
     return absl::InvalidArgumentError(absl::StrCat("tuning store ", path_, ": a damaged row"));

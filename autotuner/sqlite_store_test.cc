@@ -16,9 +16,7 @@ std::string TempPath(absl::string_view name) {
   return absl::StrCat(getenv("TEST_TMPDIR"), "/", name);
 }
 
-TuningIdentity SampleIdentity() {
-  return {"hash", "NVIDIA H200", "580", "0.1.0", {{"n", 64}}};
-}
+TuningIdentity SampleIdentity() { return {"hash", "NVIDIA H200", "580", "0.1.0", {{"n", 64}}}; }
 
 Measurement Measured(const TuningConfig& config, double ns) {
   Measurement m;
@@ -71,8 +69,7 @@ TEST(SqliteStore, ErrorsNameTheFile) {
   std::ofstream(path) << "this is no database, but it is long enough to be looked at as one\n";
   absl::Status status = OpenSqliteStore(path).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            absl::StrCat("tuning store ", path, ": file is not a database"));
+  EXPECT_EQ(status.message(), absl::StrCat("tuning store ", path, ": file is not a database"));
   status = OpenSqliteStore("/nonexistent/x.db").status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("/nonexistent/x.db"));
 }

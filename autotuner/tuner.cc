@@ -43,8 +43,7 @@ class KernelTuner {
   absl::StatusOr<Measurement> MeasureOrRecall(const TuningConfig& config);
   absl::StatusOr<Measurement> BuildAndMeasure(const TuningConfig& config);
   bool OutOfBudget() const {
-    return absl::Now() >= deadline_ ||
-           static_cast<int64_t>(measured_.size()) >= options_.trials;
+    return absl::Now() >= deadline_ || static_cast<int64_t>(measured_.size()) >= options_.trials;
   }
 
   const TunerOptions& options_;
@@ -88,8 +87,7 @@ absl::StatusOr<Measurement> KernelTuner::MeasureOrRecall(const TuningConfig& con
   if (known->has_value()) return **std::move(known);
   absl::StatusOr<Measurement> measurement = BuildAndMeasure(config);
   if (!measurement.ok()) return measurement;
-  if (absl::Status status = seams_.store->Put(identity_, *measurement); !status.ok())
-    return status;
+  if (absl::Status status = seams_.store->Put(identity_, *measurement); !status.ok()) return status;
   return measurement;
 }
 
@@ -159,13 +157,12 @@ absl::Status TuneProgram(const TunerOptions& options, const TunerSeams& seams, P
   program.clear_tuning();
   for (int k = 0; k < program.kernels_size(); ++k) {
     Kernel& kernel = *program.mutable_kernels(k);
-    TuningIdentity identity = {kernel.hash(), seams.device, seams.driver_version,
-                               kCompilerVersion, sizes};
+    TuningIdentity identity = {kernel.hash(), seams.device, seams.driver_version, kCompilerVersion,
+                               sizes};
     KernelTuner tuner(options, seams, deadline, identity, kernel);
     absl::StatusOr<TuningRecord> record = tuner.Run();
     if (!record.ok()) return record.status();
-    if (absl::Status status = UseWinner(seams, tuner, *record, kernel); !status.ok())
-      return status;
+    if (absl::Status status = UseWinner(seams, tuner, *record, kernel); !status.ok()) return status;
     record->set_kernel(k);
     *program.add_tuning() = *std::move(record);
   }

@@ -117,17 +117,14 @@ TEST(Tuner, TheFastestCandidateWinsAndItsCodeIsInTheProgram) {
 }
 
 TEST(Tuner, SpillsFailuresAndWrongOutputsNeverWin) {
-  Bench bench({{1, {50}},
-               {2, {1, 8}},
-               {4, {1, 0, "does not fit"}},
-               {8, {1, 0, "", "wrong_output"}}});
+  Bench bench(
+      {{1, {50}}, {2, {1, 8}}, {4, {1, 0, "does not fit"}}, {8, {1, 0, "", "wrong_output"}}});
   Program program = SampleProgram({1, 2, 4, 8});
   ASSERT_TRUE(bench.Tune({}, program).ok());
   EXPECT_EQ(ToText(FromProto(program.tuning(0).winner())), "XBLOCK=1");
   std::vector<std::string> statuses;
   for (const Measurement& m : program.tuning(0).measurements()) statuses.push_back(m.status());
-  EXPECT_EQ(statuses,
-            (std::vector<std::string>{"ok", "spill", "compile_failed", "wrong_output"}));
+  EXPECT_EQ(statuses, (std::vector<std::string>{"ok", "spill", "compile_failed", "wrong_output"}));
 }
 
 TEST(Tuner, NothingThatWorksKeepsTheVariantAndHasNoWinner) {

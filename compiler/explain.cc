@@ -21,10 +21,11 @@ std::string KernelText(const Kernel& kernel) {
   std::string text = absl::StrCat(kernel.name(), "\n");
   if (!kernel.origins().empty())
     absl::StrAppend(&text, "  computes  ", absl::StrJoin(kernel.origins(), ", "), "\n");
-  if (!kernel.explanation().empty()) absl::StrAppend(&text, "  why       ", kernel.explanation(), "\n");
+  if (!kernel.explanation().empty())
+    absl::StrAppend(&text, "  why       ", kernel.explanation(), "\n");
   absl::StrAppend(&text, "  moves     reads ", Formula(kernel.read_bytes()), " bytes, writes ",
-                  Formula(kernel.write_bytes()), " bytes\n  computes  ",
-                  Formula(kernel.flops()), " floating-point operations\n");
+                  Formula(kernel.write_bytes()), " bytes\n  computes  ", Formula(kernel.flops()),
+                  " floating-point operations\n");
   const Variant& variant = kernel.variant();
   absl::StrAppend(&text, "  runs as   ", ConfigText(variant.config()), " (of ",
                   kernel.candidates_size(), " candidates), grid ", variant.grid_x());

@@ -24,12 +24,11 @@ constexpr FormPrefix kPrefixes[] = {
 
 std::string TileText(const KernelSpec& spec) {
   return absl::StrJoin(spec.tile, ", ", [&](std::string* out, const TileAxis& axis) {
-    absl::StrAppend(out, axis.name, "(",
-                    absl::StrJoin(axis.dims, " ",
-                                  [&](std::string* text, int dim) {
-                                    text->append(spec.nest.dims[dim].name);
-                                  }),
-                    ")");
+    absl::StrAppend(
+        out, axis.name, "(",
+        absl::StrJoin(axis.dims, " ",
+                      [&](std::string* text, int dim) { text->append(spec.nest.dims[dim].name); }),
+        ")");
   });
 }
 
@@ -96,9 +95,9 @@ Kernel KernelToProto(const KernelSpec& spec) {
     kernel.add_candidates()->mutable_values()->insert(config.begin(), config.end());
   for (const std::string& origin : spec.origins) kernel.add_origins(origin);
   kernel.set_explanation(spec.explanation);
-  kernel.set_hash(ContentHash(absl::StrCat(kCompilerVersion, "\n", static_cast<int>(spec.form),
-                                           "\n", TileText(spec), "\n",
-                                           ToText(Anonymous(spec.nest)))));
+  kernel.set_hash(
+      ContentHash(absl::StrCat(kCompilerVersion, "\n", static_cast<int>(spec.form), "\n",
+                               TileText(spec), "\n", ToText(Anonymous(spec.nest)))));
   return kernel;
 }
 

@@ -43,11 +43,11 @@ struct ConfigParameter {
 struct KernelSpec {
   std::string name;  // "per_fused_softmax_0": prefix, what, number in the program
   KernelForm form = KernelForm::kPointwise;
-  LoopNest nest;     // dims merged, body fused
+  LoopNest nest;               // dims merged, body fused
   std::vector<TileAxis> tile;  // order: y, x, r
   std::vector<ConfigParameter> space;
-  std::vector<std::string> constraints;  // formulas over parameters, >= 0
-  std::vector<Config> candidates;        // 1 to 6, best guess first
+  std::vector<std::string> constraints;      // formulas over parameters, >= 0
+  std::vector<Config> candidates;            // 1 to 6, best guess first
   IndexExpr read_bytes, write_bytes, flops;  // compulsory traffic and work, in the symbols
   std::vector<std::string> origins;          // nodes of the model it computes
   std::string explanation;                   // for --explain: what was fused, tiled and why

@@ -111,8 +111,7 @@ void AddLaunch(const KernelSpec& spec, const std::map<std::string, int>& positio
                Program& program) {
   Launch* launch = program.add_launches();
   launch->set_kernel(program.kernels_size() - 1);
-  for (const NestBuffer& buffer : spec.nest.buffers)
-    launch->add_buffers(positions.at(buffer.name));
+  for (const NestBuffer& buffer : spec.nest.buffers) launch->add_buffers(positions.at(buffer.name));
 }
 
 // The first candidate that the target can hold.
@@ -153,8 +152,8 @@ absl::StatusOr<Program> CompileGraph(const Graph& graph, const CompileOptions& o
   std::map<std::string, int> positions = AddPlan(*plan, program);
   for (const KernelSpec& spec : *kernels) {
     absl::StatusOr<Variant> variant = pass(
-        absl::StrCat("codegen ", spec.name),
-        [&] { return CompileFirstCandidate(spec, options); }, DumpVariant);
+        absl::StrCat("codegen ", spec.name), [&] { return CompileFirstCandidate(spec, options); },
+        DumpVariant);
     if (!variant.ok()) return variant.status();
     Kernel* kernel = program.add_kernels();
     *kernel = KernelToProto(spec);

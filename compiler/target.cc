@@ -30,7 +30,7 @@ TargetSpec Cpu(std::string_view arch) {
 }
 
 TargetSpec HostCpu() {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   __builtin_cpu_init();
   const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&

@@ -76,10 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"two tensors are named 'x'", [](Graph& g) { g.tensors[3].name = "x"; }},
         Case{"'n' is not a declared symbol", [](Graph& g) { g.symbols.clear(); }},
         Case{"symbols are not sorted", [](Graph& g) { g.symbols.push_back(g.symbols[0]); }},
-        Case{"a tensor is made by no op",
-             [](Graph& g) {
-               g.tensors.push_back({"z", {}, {}});
-             }},
+        Case{"a tensor is made by no op", [](Graph& g) { g.tensors.push_back({"z", {}, {}}); }},
         Case{"as many output names", [](Graph& g) { g.output_names.pop_back(); }},
         Case{"an output is made by no op", [](Graph& g) { g.outputs[0] = 1000; }},
         Case{"an input op is not listed", [](Graph& g) { g.inputs.pop_back(); }},
@@ -127,9 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(cast): the result is [n, 5] instead of [n, 4]",
              [](Graph& g) { ResultOf(g, K::kCast).dims[1] = 5; }},
         Case{"(reduce): axes are not sorted, distinct and inside the rank",
-             [](Graph& g) {
-               Op(g, K::kReduce).axes = {1, 0};
-             }},
+             [](Graph& g) { Op(g, K::kReduce).axes = {1, 0}; }},
         Case{"(reduce): axes are not sorted, distinct and inside the rank",
              [](Graph& g) { Op(g, K::kReduce).axes = {2}; }},
         Case{"(reduce): no axes", [](Graph& g) { Op(g, K::kReduce).axes = {}; }},
@@ -138,13 +133,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"(reshape): [4] and [1, 5] do not have equally many elements",
              [](Graph& g) { ResultOf(g, K::kReshape).dims[1] = 5; }},
         Case{"(transpose): perm is not a permutation",
-             [](Graph& g) {
-               Op(g, K::kTranspose).axes = {1, 1};
-             }},
+             [](Graph& g) { Op(g, K::kTranspose).axes = {1, 1}; }},
         Case{"(transpose): the result is [4, n] instead of [n, 4]",
-             [](Graph& g) {
-               Op(g, K::kTranspose).axes = {0, 1};
-             }},
+             [](Graph& g) { Op(g, K::kTranspose).axes = {0, 1}; }},
         Case{"(expand): the result is [n, 5] instead of [n, 4]",
              [](Graph& g) { ResultOf(g, K::kExpand).dims[1] = 5; }},
         Case{"(slice): elements 1 to 4 are not inside [0, 4)",

@@ -67,7 +67,7 @@ class IndexExpr {
   // The variable's name if the expression is exactly one variable.
   std::optional<std::string> AsVar() const;
 
-  int64_t constant() const;               // the term without atoms
+  int64_t constant() const;                // the term without atoms
   const std::vector<Term>& terms() const;  // the others, in canonical order
 
   // Names of all variables, also those inside atoms.

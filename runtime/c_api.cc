@@ -48,9 +48,9 @@ absl::StatusOr<DType> FromDlpack(const StaxTensor& tensor) {
     DType dtype;
   };
   static constexpr Row kRows[] = {
-      {0, 8, DType::kI8},    {0, 16, DType::kI16}, {0, 32, DType::kI32},  {0, 64, DType::kI64},
-      {1, 8, DType::kU8},    {1, 16, DType::kU16}, {1, 32, DType::kU32},  {1, 64, DType::kU64},
-      {2, 16, DType::kF16},  {2, 32, DType::kF32}, {2, 64, DType::kF64},  {4, 16, DType::kBF16},
+      {0, 8, DType::kI8},   {0, 16, DType::kI16}, {0, 32, DType::kI32}, {0, 64, DType::kI64},
+      {1, 8, DType::kU8},   {1, 16, DType::kU16}, {1, 32, DType::kU32}, {1, 64, DType::kU64},
+      {2, 16, DType::kF16}, {2, 32, DType::kF32}, {2, 64, DType::kF64}, {4, 16, DType::kBF16},
       {6, 8, DType::kBool},
   };
   for (const Row& row : kRows) {
@@ -70,10 +70,9 @@ absl::StatusOr<std::vector<TensorRef>> FromDlpack(const StaxProgram& program, in
   for (int i = 0; i < count; ++i) {
     const StaxTensor& tensor = tensors[i];
     if (tensor.device_type != program.device_type || tensor.device_id != program.device_id)
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, " ", i, " is on DLPack device (", tensor.device_type, ", ",
-                       tensor.device_id, "); the program runs on (", program.device_type, ", ",
-                       program.device_id, ")"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, " ", i, " is on DLPack device (", tensor.device_type, ", ", tensor.device_id,
+          "); the program runs on (", program.device_type, ", ", program.device_id, ")"));
     if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
       return absl::InvalidArgumentError(absl::StrCat(what, " ", i, " has no shape"));
     absl::StatusOr<DType> dtype = FromDlpack(tensor);
@@ -141,8 +140,7 @@ int stax_program_run(StaxProgram* program, int num_inputs, const StaxTensor* inp
                      int num_outputs, StaxTensor* outputs, void* cu_stream) {
   if (program == nullptr)
     return stax::Report(absl::InvalidArgumentError("stax_program_run: program is a null pointer"));
-  return stax::Report(
-      stax::Run(*program, num_inputs, inputs, num_outputs, outputs, cu_stream));
+  return stax::Report(stax::Run(*program, num_inputs, inputs, num_outputs, outputs, cu_stream));
 }
 
 const char* stax_last_error(void) { return stax::last_error.c_str(); }

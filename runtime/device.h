@@ -36,8 +36,8 @@ struct DeviceInfo {
   std::string driver_version;  // "580.159.03 (CUDA 13.0)"; empty on the cpu
   int multiprocessors = 0;     // SMs, or cores used
   int64_t memory_bytes = 0;
-  int64_t l2_bytes = 0;        // last-level cache on the cpu
-  std::string best_target;     // what to compile for, e.g. "cuda:sm_90a"
+  int64_t l2_bytes = 0;     // last-level cache on the cpu
+  std::string best_target;  // what to compile for, e.g. "cuda:sm_90a"
 };
 
 class Device {

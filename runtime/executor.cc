@@ -81,9 +81,8 @@ std::string ShapeText(absl::Span<const int64_t> dims) {
 absl::Status CheckDense(absl::string_view what, const TensorRef& tensor) {
   if (tensor.strides.empty()) return absl::OkStatus();
   if (tensor.strides.size() != tensor.dims.size())
-    return absl::InvalidArgumentError(absl::StrCat(what, " has ", tensor.dims.size(),
-                                                   " dims but ", tensor.strides.size(),
-                                                   " strides"));
+    return absl::InvalidArgumentError(absl::StrCat(what, " has ", tensor.dims.size(), " dims but ",
+                                                   tensor.strides.size(), " strides"));
   if (std::count(tensor.dims.begin(), tensor.dims.end(), 0) > 0) return absl::OkStatus();
   int64_t expected = 1;
   for (int d = static_cast<int>(tensor.dims.size()) - 1; d >= 0; --d) {
@@ -105,7 +104,7 @@ struct Executor::State {
   std::vector<BufferShape> shapes;  // one a buffer
   std::map<std::string, SizeSymbolProto> symbols;
   std::vector<KernelState> kernels;
-  std::vector<DeviceMemory> constants;  // one a buffer, empty for others
+  std::vector<DeviceMemory> constants;         // one a buffer, empty for others
   std::map<std::vector<int64_t>, Plan> plans;  // by the values of the symbols, in name order
   DeviceMemory arena;
   std::vector<void*> pointers;  // scratch of Run: address of each buffer
@@ -129,9 +128,8 @@ absl::Status Executor::State::Validate() const {
   auto in_buffers = [&](int b) { return b >= 0 && b < program.buffers_size(); };
   for (const Launch& launch : program.launches()) {
     if (launch.kernel() < 0 || launch.kernel() >= program.kernels_size())
-      return absl::InvalidArgumentError(
-          absl::StrCat("the program launches kernel ", launch.kernel(), " of ",
-                       program.kernels_size()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the program launches kernel ", launch.kernel(), " of ", program.kernels_size()));
     for (int b : launch.buffers()) {
       if (!in_buffers(b))
         return absl::InvalidArgumentError(
@@ -247,9 +245,9 @@ absl::Status Executor::State::CheckTensor(absl::string_view what, int buffer,
                                           const TensorRef& tensor) const {
   const BufferShape& shape = shapes[buffer];
   if (tensor.dtype != shape.dtype)
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, " has element type ", std::string(DTypeName(tensor.dtype)), "; expected ",
-        shape.ToString()));
+    return absl::InvalidArgumentError(absl::StrCat(what, " has element type ",
+                                                   std::string(DTypeName(tensor.dtype)),
+                                                   "; expected ", shape.ToString()));
   if (absl::Status status = CheckDense(what, tensor); !status.ok()) return status;
   absl::StatusOr<int64_t> bytes = ByteSize(tensor.dtype, tensor.dims);
   if (!bytes.ok()) return bytes.status();
@@ -366,8 +364,8 @@ absl::StatusOr<std::vector<TensorRef>> Executor::OutputShapes(
   return outputs;
 }
 
-absl::Status Executor::Run(absl::Span<const TensorRef> inputs,
-                           absl::Span<const TensorRef> outputs, StreamHandle stream) {
+absl::Status Executor::Run(absl::Span<const TensorRef> inputs, absl::Span<const TensorRef> outputs,
+                           StreamHandle stream) {
   State& state = *state_;
   absl::StatusOr<SizeMap> sizes = BindSizes(inputs);
   if (!sizes.ok()) return sizes.status();
@@ -388,8 +386,7 @@ absl::Status Executor::Run(absl::Span<const TensorRef> inputs,
       return absl::InvalidArgumentError(absl::StrCat(what, " has shape ",
                                                      ShapeText(outputs[o].dims), "; expected ",
                                                      ShapeText((*shapes)[o].dims)));
-    absl::Status status =
-        state.CheckTensor(what, state.program.outputs(o).buffer(), outputs[o]);
+    absl::Status status = state.CheckTensor(what, state.program.outputs(o).buffer(), outputs[o]);
     if (!status.ok()) return status;
   }
   if (absl::Status status = state.CheckSpecialised(inputs); !status.ok()) return status;

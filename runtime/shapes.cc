@@ -8,12 +8,11 @@
 namespace stax {
 
 std::string BufferShape::ToString() const {
-  return absl::StrCat(std::string(DTypeName(dtype)), "[",
-                      absl::StrJoin(dims, ", ",
-                                    [](std::string* out, const IndexExpr& e) {
-                                      out->append(e.ToString());
-                                    }),
-                      "]");
+  return absl::StrCat(
+      std::string(DTypeName(dtype)), "[",
+      absl::StrJoin(dims, ", ",
+                    [](std::string* out, const IndexExpr& e) { out->append(e.ToString()); }),
+      "]");
 }
 
 absl::StatusOr<std::vector<int64_t>> BufferShape::Evaluate(const SizeMap& sizes) const {
@@ -23,8 +22,8 @@ absl::StatusOr<std::vector<int64_t>> BufferShape::Evaluate(const SizeMap& sizes)
     absl::StatusOr<int64_t> value = dim.Evaluate(sizes);
     if (!value.ok()) return value.status();
     if (*value < 0)
-      return absl::InvalidArgumentError(absl::StrCat(name, ": dimension ", dim.ToString(), " is ",
-                                                     *value, " for these sizes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ": dimension ", dim.ToString(), " is ", *value, " for these sizes"));
     result.push_back(*value);
   }
   return result;
@@ -71,8 +70,8 @@ absl::Status BindShape(const BufferShape& shape, absl::Span<const int64_t> dims,
       return error("dimension ", d, ": ", wanted.status().message());
     }
     if (*wanted != dims[d]) {
-      return symbol.has_value() ? error("dimension ", d, " is ", dims[d], ", but ", *symbol,
-                                        " is ", *wanted, " by another dimension")
+      return symbol.has_value() ? error("dimension ", d, " is ", dims[d], ", but ", *symbol, " is ",
+                                        *wanted, " by another dimension")
                                 : error("dimension ", d, " is ", dims[d], " instead of ", *wanted);
     }
   }

@@ -51,8 +51,7 @@ absl::StatusOr<std::string> Print(const google::protobuf::Message& message,
 }
 
 template <typename Message>
-absl::StatusOr<std::string> Print(const absl::StatusOr<Message>& message,
-                                  const Options& options) {
+absl::StatusOr<std::string> Print(const absl::StatusOr<Message>& message, const Options& options) {
   if (!message.ok()) return message.status();
   return Print(static_cast<const google::protobuf::Message&>(*message), options);
 }

@@ -124,8 +124,8 @@ int Main(int argc, char** argv) {
   } else if (programs->size() == 1 && !options.calibrate) {
     status = RunProfile(programs->front(), options);
   } else {
-    status = absl::InvalidArgumentError(absl::StrCat(
-        "expected one program or --calibrate, got ", programs->size(), " (--help explains)"));
+    status = absl::InvalidArgumentError(absl::StrCat("expected one program or --calibrate, got ",
+                                                     programs->size(), " (--help explains)"));
   }
   return status.ok() ? cli.Done() : cli.Fail(status);
 }

@@ -45,8 +45,7 @@ absl::StatusOr<std::map<std::string, std::string>> ParsePairs(
       return absl::InvalidArgumentError(
           absl::StrCat(option, " ", pair, ": expected NAME=FILE.npy or NAME=FILE.pb"));
     if (!files.insert(split).second)
-      return absl::InvalidArgumentError(
-          absl::StrCat(option, " ", split.first, " is given twice"));
+      return absl::InvalidArgumentError(absl::StrCat(option, " ", split.first, " is given twice"));
   }
   return files;
 }
@@ -78,10 +77,9 @@ absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
     names.push_back(name);
     auto file = files.find(name);
     if (file == files.end())
-      return absl::InvalidArgumentError(
-          absl::StrCat("input '", name, "' is missing: give --input ", name, "=FILE.npy (",
-                       program.buffers(b).dtype(), "[",
-                       absl::StrJoin(program.buffers(b).dims(), ", "), "])"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input '", name, "' is missing: give --input ", name, "=FILE.npy (",
+          program.buffers(b).dtype(), "[", absl::StrJoin(program.buffers(b).dims(), ", "), "])"));
     absl::StatusOr<HostTensor> tensor = ReadTensor(file->second);
     if (!tensor.ok()) return tensor.status();
     inputs.push_back(*std::move(tensor));
@@ -117,8 +115,8 @@ absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>&
     int o = 0;
     while (o < program.outputs_size() && program.outputs(o).name() != name) ++o;
     if (o == program.outputs_size())
-      return absl::InvalidArgumentError(absl::StrCat("--expect: the program has no output '",
-                                                     name, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--expect: the program has no output '", name, "'"));
     absl::StatusOr<HostTensor> want = ReadTensor(path);
     if (!want.ok()) return want.status();
     absl::Status status = CompareTensors(outputs[o], *want, options.tolerance);
@@ -138,8 +136,8 @@ absl::Status WriteOutputs(const Program& program, const std::vector<HostTensor>&
     return absl::InvalidArgumentError(
         absl::StrCat("cannot make folder ", folder, ": ", error.message()));
   for (int o = 0; o < program.outputs_size(); ++o) {
-    absl::Status status = WriteNpy(
-        absl::StrCat(folder, "/", FileName(program.outputs(o).name())), outputs[o]);
+    absl::Status status =
+        WriteNpy(absl::StrCat(folder, "/", FileName(program.outputs(o).name())), outputs[o]);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

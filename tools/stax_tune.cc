@@ -71,8 +71,7 @@ void PrintTable(const Program& program) {
 absl::Status Tune(const std::string& path, const Options& options) {
   absl::StatusOr<Program> program = ReadProgram(path);
   if (!program.ok()) return program.status();
-  std::string target =
-      absl::StrCat(program->target().kind(), ":", program->target().arch());
+  std::string target = absl::StrCat(program->target().kind(), ":", program->target().arch());
   absl::StatusOr<std::unique_ptr<Device>> device =
       OpenDevice(options.device.empty() ? program->target().kind() : options.device);
   if (!device.ok()) return device.status();
@@ -90,8 +89,7 @@ absl::Status Tune(const std::string& path, const Options& options) {
   if (!builder.ok()) return builder.status();
   absl::StatusOr<std::unique_ptr<Builder>> reference = connect("cpu");
   if (!reference.ok()) return reference.status();
-  std::unique_ptr<Runner> runner =
-      MakeDeviceRunner(device->get(), timer->get(), reference->get());
+  std::unique_ptr<Runner> runner = MakeDeviceRunner(device->get(), timer->get(), reference->get());
   absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(options.store);
   if (!store.ok()) return store.status();
 
@@ -104,8 +102,8 @@ absl::Status Tune(const std::string& path, const Options& options) {
   tuner.sizes = *std::move(sizes);
   Progress progress(options.quiet);
   tuner.progress = [&](const Kernel& kernel, int done, int known, const Measurement& last) {
-    std::string text = last.status() == "ok" ? absl::StrFormat("%.0f ns", last.median_ns())
-                                             : last.status();
+    std::string text =
+        last.status() == "ok" ? absl::StrFormat("%.0f ns", last.median_ns()) : last.status();
     progress.Show(kernel.name(), done, known,
                   absl::StrCat(ToText(FromProto(last.config())), ": ", text));
   };
@@ -128,8 +126,7 @@ int Main(int argc, char** argv) {
   cli.Option("budget", "SECONDS", "stop after this time", &options.budget_seconds);
   cli.Option("trials", "N", "at most N measurements a kernel", &options.trials);
   cli.Option("store", "FILE", "SQLite file of measurements, reused and extended", &options.store);
-  cli.Option("seed", "N", "for strategies that draw; those of this version do not",
-             &options.seed);
+  cli.Option("seed", "N", "for strategies that draw; those of this version do not", &options.seed);
   cli.Repeated("size", "NAME=N", "value of a size symbol (default: its hint)", &options.sizes);
   cli.Option("compiler", "ADDRESS", "use the compile service there instead of starting one",
              &options.compiler);

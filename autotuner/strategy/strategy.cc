@@ -26,8 +26,7 @@ class ListStrategy : public Strategy {
 
 std::vector<TuningConfig> Candidates(const Kernel& kernel) {
   std::vector<TuningConfig> configs;
-  for (const ConfigProto& candidate : kernel.candidates())
-    configs.push_back(FromProto(candidate));
+  for (const ConfigProto& candidate : kernel.candidates()) configs.push_back(FromProto(candidate));
   return configs;
 }
 

@@ -80,9 +80,10 @@ bool IsLocal(const std::string& address) {
 
 absl::StatusOr<std::unique_ptr<CompileServer>> StartCompileServer(const std::string& address) {
   if (!IsLocal(address))
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--serve=", address, ": expected unix:PATH or a loopback address such as 127.0.0.1:PORT; "
-        "serving beyond this machine needs TLS, which is not there yet"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--serve=", address,
+                     ": expected unix:PATH or a loopback address such as 127.0.0.1:PORT; "
+                     "serving beyond this machine needs TLS, which is not there yet"));
   auto server = std::make_unique<Server>(address);
   if (absl::Status status = server->Start(); !status.ok()) return status;
   return server;

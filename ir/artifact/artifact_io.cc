@@ -77,8 +77,8 @@ absl::StatusOr<Message> Decode(ArtifactKind wanted, std::string_view bytes) {
   memcpy(&stored, bytes.data() + kMagic.size() + 1, sizeof(stored));
   std::string_view payload = bytes.substr(kHeaderBytes);
   if (uint64_t actual = Checksum(payload); actual != stored) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("is truncated or damaged: its checksum is %016x, not %016x", actual, stored));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "is truncated or damaged: its checksum is %016x, not %016x", actual, stored));
   }
   Message message;
   if (payload.size() > INT32_MAX || !message.ParseFromArray(payload.data(), payload.size()))

@@ -54,8 +54,7 @@ TEST(ArtifactIo, EveryFlippedBitAndEveryTruncationIsRejected) {
       EXPECT_EQ(DecodeProgram(damaged).status().code(), absl::StatusCode::kInvalidArgument)
           << "byte " << i << " bit " << bit;
     }
-    EXPECT_EQ(DecodeProgram(bytes.substr(0, i)).status().code(),
-              absl::StatusCode::kInvalidArgument)
+    EXPECT_EQ(DecodeProgram(bytes.substr(0, i)).status().code(), absl::StatusCode::kInvalidArgument)
         << "length " << i;
   }
 }

@@ -12,8 +12,6 @@ std::string ContentHash(std::string_view content) {
   return absl::StrFormat("%016x%016x", hash.high64, hash.low64);
 }
 
-uint64_t Checksum(std::string_view content) {
-  return XXH3_64bits(content.data(), content.size());
-}
+uint64_t Checksum(std::string_view content) { return XXH3_64bits(content.data(), content.size()); }
 
 }  // namespace stax

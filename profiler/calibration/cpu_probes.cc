@@ -17,8 +17,8 @@ constexpr int64_t kPieces = 256;  // shares of a stream
 constexpr int64_t kCacheLine = 64;
 constexpr int64_t kChaseBytes = int64_t{128} << 20;
 constexpr int64_t kChaseLoads = 1 << 16;
-constexpr int64_t kFmaSteps = 1 << 14;   // a piece
-constexpr int kFmaChains = 16;           // independent vectors: latency 4, two a cycle, and slack
+constexpr int64_t kFmaSteps = 1 << 14;  // a piece
+constexpr int kFmaChains = 16;          // independent vectors: latency 4, two a cycle, and slack
 
 using Vector = float __attribute__((vector_size(32)));
 
@@ -92,9 +92,8 @@ class CpuProbes : public Probes {
   template <typename Body>
   void ForPieces(Body body) {
     constexpr int64_t kBytes = kStreamBytes / kPieces;
-    pool_.ParallelFor(kPieces, [&](int64_t begin, int64_t end) {
-      body(begin * kBytes, (end - begin) * kBytes);
-    });
+    pool_.ParallelFor(
+        kPieces, [&](int64_t begin, int64_t end) { body(begin * kBytes, (end - begin) * kBytes); });
   }
 
   // One random cycle through all cache lines: element i of each line holds the next line's first

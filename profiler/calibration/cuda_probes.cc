@@ -49,9 +49,12 @@ class CudaProbes : public Probes {
       const char* name;
       std::unique_ptr<LoadedKernel>* kernel;
     };
-    for (const Entry& entry :
-         {Entry{"read", &read_}, {"write", &write_}, {"copy", &copy_}, {"chase", &chase_},
-          {"fma", &fma_}, {"empty", &empty_}}) {
+    for (const Entry& entry : {Entry{"read", &read_},
+                               {"write", &write_},
+                               {"copy", &copy_},
+                               {"chase", &chase_},
+                               {"fma", &fma_},
+                               {"empty", &empty_}}) {
       Variant variant;
       variant.mutable_target()->set_kind("cuda");
       variant.mutable_target()->set_arch("sm_80");
@@ -83,9 +86,7 @@ class CudaProbes : public Probes {
   absl::Status Write() override { return Launch(*write_, {to_}, Blocks(kBytesPerThread)); }
   absl::Status Copy() override { return Launch(*copy_, {to_, from_}, Blocks(kBytesPerThread)); }
   int64_t chase_loads() const override { return kChaseLoads; }
-  absl::Status Chase() override {
-    return chase_->Launch({cycle_, to_}, {kChaseLoads}, 1, nullptr);
-  }
+  absl::Status Chase() override { return chase_->Launch({cycle_, to_}, {kChaseLoads}, 1, nullptr); }
   double fma_flops() const override {
     return 2.0 * kFmasPerStep * kFmaSteps * kThreads * FmaBlocks();
   }
@@ -96,9 +97,7 @@ class CudaProbes : public Probes {
   static int64_t Blocks(int64_t bytes_per_thread) {
     return kStreamBytes / (bytes_per_thread * kThreads);
   }
-  int64_t FmaBlocks() const {
-    return int64_t{kFmaBlocksPerSm} * device_.info().multiprocessors;
-  }
+  int64_t FmaBlocks() const { return int64_t{kFmaBlocksPerSm} * device_.info().multiprocessors; }
   static absl::Status Launch(LoadedKernel& kernel, const std::vector<void*>& buffers,
                              int64_t grid) {
     return kernel.Launch(buffers, {}, grid, nullptr);

@@ -46,7 +46,7 @@ std::string Escape(const std::string& text) {
 
 // Decades of one logarithmic axis.
 struct LogAxis {
-  int low = 0;   // exponents of ten
+  int low = 0;  // exponents of ten
   int high = 0;
   void Include(double value) {
     if (!(value > 0)) return;
@@ -85,15 +85,18 @@ class RooflinePlot {
   }
 
   std::string Svg() const {
-    std::string svg = absl::StrFormat("<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\""
-                                      "Roofline plot\">\n", kWidth, kHeight);
+    std::string svg = absl::StrFormat(
+        "<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\""
+        "Roofline plot\">\n",
+        kWidth, kHeight);
     AppendGrid(svg);
     AppendRoof(svg);
     for (const KernelProfile& k : report_.kernels()) {
       if (HasPoint(k)) AppendPoint(k, svg);
     }
-    absl::StrAppendFormat(&svg, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">flop / byte"
-                                "</text>\n<text x=\"4\" y=\"14\">flop / s</text>\n</svg>\n",
+    absl::StrAppendFormat(&svg,
+                          "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">flop / byte"
+                          "</text>\n<text x=\"4\" y=\"14\">flop / s</text>\n</svg>\n",
                           kWidth / 2, kHeight - 8);
     return svg;
   }
@@ -109,14 +112,16 @@ class RooflinePlot {
   void AppendGrid(std::string& svg) const {
     for (int e = x_.low; e <= x_.high; ++e) {
       double x = X(std::pow(10.0, e));
-      absl::StrAppendFormat(&svg, "<path class=\"grid\" d=\"M%.1f %g V%g\"/><text x=\"%.1f\" "
-                                  "y=\"%g\" text-anchor=\"middle\">1e%d</text>\n",
+      absl::StrAppendFormat(&svg,
+                            "<path class=\"grid\" d=\"M%.1f %g V%g\"/><text x=\"%.1f\" "
+                            "y=\"%g\" text-anchor=\"middle\">1e%d</text>\n",
                             x, kMargin, kHeight - kMargin, x, kHeight - kMargin + 16, e);
     }
     for (int e = y_.low; e <= y_.high; ++e) {
       double y = Y(std::pow(10.0, e));
-      absl::StrAppendFormat(&svg, "<path class=\"grid\" d=\"M%g %.1f H%g\"/><text x=\"%g\" "
-                                  "y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
+      absl::StrAppendFormat(&svg,
+                            "<path class=\"grid\" d=\"M%g %.1f H%g\"/><text x=\"%g\" "
+                            "y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
                             kMargin, y, kWidth - kMargin, kMargin - 6, y + 4, e);
     }
   }

@@ -23,13 +23,15 @@ constexpr double kAgreement = 0.15;
 
 std::string VerdictText(const KernelProfile& profile, const RooflinePrediction& p) {
   if (profile.error() < -kAgreement)
-    return p.bound == "memory" ? "faster than DRAM allows: the data stays in a cache"
-                               : absl::StrCat("faster than its ", p.bound,
-                                              " bound: the calibration was disturbed");
+    return p.bound == "memory"
+               ? "faster than DRAM allows: the data stays in a cache"
+               : absl::StrCat("faster than its ", p.bound, " bound: the calibration was disturbed");
   if (profile.error() <= kAgreement) return absl::StrCat("at the ", p.bound, " bound");
   if (p.bound == "latency")
-    return absl::StrFormat("%.1f times the cost of a launch", profile.measured_ns() / p.predicted_ns);
-  return absl::StrFormat("%.1f times its %s bound", profile.measured_ns() / p.predicted_ns, p.bound);
+    return absl::StrFormat("%.1f times the cost of a launch",
+                           profile.measured_ns() / p.predicted_ns);
+  return absl::StrFormat("%.1f times its %s bound", profile.measured_ns() / p.predicted_ns,
+                         p.bound);
 }
 
 absl::StatusOr<std::vector<double>> MeasureKernel(const Kernel& kernel, Device& device,
@@ -102,10 +104,10 @@ absl::StatusOr<ProfileReport> ProfileProgram(const Program& program, Device& dev
 }
 
 std::string ReportTable(const ProfileReport& report) {
-  std::string text = absl::StrFormat(
-      "%s on %s, %s; %s\n%-40s %10s %10s %10s %9s %9s %9s  %s\n", report.program_name(),
-      report.device().name(), report.date(), report.method(), "kernel", "predicted", "measured",
-      "95% from", "to", "GB/s", "flop/B", "verdict");
+  std::string text = absl::StrFormat("%s on %s, %s; %s\n%-40s %10s %10s %10s %9s %9s %9s  %s\n",
+                                     report.program_name(), report.device().name(), report.date(),
+                                     report.method(), "kernel", "predicted", "measured", "95% from",
+                                     "to", "GB/s", "flop/B", "verdict");
   for (const KernelProfile& k : report.kernels()) {
     absl::StrAppendFormat(&text, "%-40s %7.2f us %7.2f us %7.2f us %6.2f us %9.1f %9.2f  %s\n",
                           k.name(), k.predicted_ns() / 1e3, k.measured_ns() / 1e3,

@@ -42,9 +42,9 @@ absl::StatusOr<RooflinePrediction> PredictRoofline(const Kernel& kernel,
         "the device description lacks bandwidths or the peak rate; make one with "
         "stax-profile --calibrate");
   RooflinePrediction p;
-  for (auto [formula, number] : {std::pair{&kernel.read_bytes(), &p.read_bytes},
-                                 std::pair{&kernel.write_bytes(), &p.write_bytes},
-                                 std::pair{&kernel.flops(), &p.flops}}) {
+  for (auto [formula, number] :
+       {std::pair{&kernel.read_bytes(), &p.read_bytes},
+        std::pair{&kernel.write_bytes(), &p.write_bytes}, std::pair{&kernel.flops(), &p.flops}}) {
     absl::StatusOr<double> value = Evaluate(*formula, sizes);
     if (!value.ok())
       return absl::InvalidArgumentError(

@@ -13,15 +13,15 @@
 namespace stax {
 
 struct RooflinePrediction {
-  double read_bytes = 0;   // compulsory
+  double read_bytes = 0;  // compulsory
   double write_bytes = 0;
   double flops = 0;
-  double intensity = 0;        // flops per byte; 0 when nothing is moved
-  double bandwidth = 0;        // bytes/s this mix of reads and writes can reach
-  double memory_ns = 0;        // bytes / bandwidth
-  double compute_ns = 0;       // flops / peak
-  double predicted_ns = 0;     // the larger, but never below the launch cost
-  std::string bound;           // "memory", "compute" or "latency"
+  double intensity = 0;     // flops per byte; 0 when nothing is moved
+  double bandwidth = 0;     // bytes/s this mix of reads and writes can reach
+  double memory_ns = 0;     // bytes / bandwidth
+  double compute_ns = 0;    // flops / peak
+  double predicted_ns = 0;  // the larger, but never below the launch cost
+  std::string bound;        // "memory", "compute" or "latency"
 };
 
 // At the given values of the size symbols. InvalidArgument for a kernel whose formulas cannot be

@@ -27,10 +27,10 @@ class Flusher {
     return absl::OkStatus();
   }
   absl::Status Flush() {
-    return cuda::Check(driver_,
-                       driver_.MemsetD8Async(reinterpret_cast<cuda::CUdeviceptr>(memory_), 0,
-                                             bytes_, nullptr),
-                       "flush the L2");
+    return cuda::Check(
+        driver_,
+        driver_.MemsetD8Async(reinterpret_cast<cuda::CUdeviceptr>(memory_), 0, bytes_, nullptr),
+        "flush the L2");
   }
 
  private:
@@ -66,8 +66,8 @@ class CuptiTimer : public KernelTimer {
     for (const KernelInterval& interval : *intervals)
       samples.push_back(static_cast<double>(interval.end_ns - interval.start_ns));
     if (static_cast<int>(samples.size()) != repeats)
-      return absl::InternalError(absl::StrCat("CUPTI recorded ", samples.size(), " kernels of ",
-                                              repeats, " launches"));
+      return absl::InternalError(
+          absl::StrCat("CUPTI recorded ", samples.size(), " kernels of ", repeats, " launches"));
     return samples;
   }
 

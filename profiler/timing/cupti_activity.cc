@@ -41,8 +41,7 @@ void CUPTIAPI RequestBuffer(uint8_t** buffer, size_t* size, size_t* max_records)
 void CUPTIAPI TakeBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_size) {
   absl::MutexLock lock(&mutex);
   CUpti_Activity* record = nullptr;
-  while (valid_size > 0 &&
-         cupti.get_next_record(buffer, valid_size, &record) == CUPTI_SUCCESS) {
+  while (valid_size > 0 && cupti.get_next_record(buffer, valid_size, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
     if (kernel->start != 0 && kernel->end != 0) intervals.push_back({kernel->start, kernel->end});
@@ -53,8 +52,8 @@ void CUPTIAPI TakeBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t va
 void* OpenLibrary() {
   std::vector<std::string> names = {"libcupti.so.13", "libcupti.so"};
   const char* home = std::getenv("CUDA_HOME");
-  for (const std::string& root : {std::string(home != nullptr ? home : ""),
-                                  std::string("/usr/local/cuda")}) {
+  for (const std::string& root :
+       {std::string(home != nullptr ? home : ""), std::string("/usr/local/cuda")}) {
     if (root.empty()) continue;
     names.push_back(absl::StrCat(root, "/lib64/libcupti.so.13"));
     names.push_back(absl::StrCat(root, "/extras/CUPTI/lib64/libcupti.so.13"));

@@ -1,8 +1,8 @@
 // KernelTimer: the time one launch takes on the device, in samples.
 //
-// On a GPU by CUPTI activity records (start and end of each kernel on the device's own clock), or by
-// events when CUPTI is missing; on the CPU by the monotonic clock around the launch. The last-level
-// cache is flushed before each sample, so that every launch reads its inputs from DRAM.
+// On a GPU by CUPTI activity records (start and end of each kernel on the device's own clock), or
+// by events when CUPTI is missing; on the CPU by the monotonic clock around the launch. The
+// last-level cache is flushed before each sample, so that every launch reads its inputs from DRAM.
 #ifndef STAX_PROFILER_TIMING_KERNEL_TIMER_H_
 #define STAX_PROFILER_TIMING_KERNEL_TIMER_H_
 

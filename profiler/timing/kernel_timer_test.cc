@@ -49,8 +49,7 @@ TEST(MeasureUntilStable, NoisySamplesGoOnToTheMaximum) {
 TEST(MeasureUntilStable, AFailedLaunchIsTheResult) {
   ListTimer timer({100});
   auto fail = [] { return absl::InternalError("illegal address"); };
-  EXPECT_EQ(MeasureUntilStable(timer, fail, StoppingRule()).status().message(),
-            "illegal address");
+  EXPECT_EQ(MeasureUntilStable(timer, fail, StoppingRule()).status().message(), "illegal address");
 }
 
 TEST(CpuTimer, MeasuresTheLaunchAndNotTheFlush) {

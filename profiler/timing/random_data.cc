@@ -24,11 +24,11 @@ std::vector<std::byte> RandomTable(DType dtype, uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::normal_distribution<double> normal;
   for (int64_t i = 0; i < kTableSize; ++i) {
-    Scalar value = IsFloat(dtype) ? Scalar::Float(dtype, normal(rng))
-                                  : Scalar::Int(dtype, dtype == DType::kBool
-                                                           ? static_cast<int64_t>(rng() & 1)
-                                                           : static_cast<int64_t>(
-                                                                 rng() % kIntegerRange));
+    Scalar value = IsFloat(dtype)
+                       ? Scalar::Float(dtype, normal(rng))
+                       : Scalar::Int(dtype, dtype == DType::kBool
+                                                ? static_cast<int64_t>(rng() & 1)
+                                                : static_cast<int64_t>(rng() % kIntegerRange));
     StoreScalar(value, &table[i * width]);
   }
   return table;
@@ -97,9 +97,8 @@ double RelativeError(DType dtype, const std::vector<std::byte>& got,
       return RelativeErrorOf(got, want, width,
                              [](const std::byte* p) { return FromBf16(As<uint16_t>(p)); });
     default:
-      return RelativeErrorOf(got, want, width, [dtype](const std::byte* p) {
-        return AsDouble(LoadScalar(dtype, p));
-      });
+      return RelativeErrorOf(
+          got, want, width, [dtype](const std::byte* p) { return AsDouble(LoadScalar(dtype, p)); });
   }
 }
 

@@ -36,9 +36,7 @@ class CpuKernel : public LoadedKernel {
   // `dylib` holds the kernel's code and nothing else.
   CpuKernel(llvm::orc::LLJIT* jit, llvm::orc::JITDylib* dylib, ThreadPool* pool)
       : jit_(jit), dylib_(dylib), pool_(pool) {}
-  ~CpuKernel() override {
-    llvm::consumeError(jit_->getExecutionSession().removeJITDylib(*dylib_));
-  }
+  ~CpuKernel() override { llvm::consumeError(jit_->getExecutionSession().removeJITDylib(*dylib_)); }
 
   absl::Status Link(const std::string& entry) {
     llvm::Expected<llvm::orc::ExecutorAddr> address = jit_->lookup(*dylib_, entry);

@@ -42,12 +42,11 @@ class CudaKernel : public LoadedKernel {
     absl::InlinedVector<void*, 16> arguments;
     for (void* const& buffer : buffers) arguments.push_back(const_cast<void**>(&buffer));
     for (const int64_t& size : sizes) arguments.push_back(const_cast<int64_t*>(&size));
-    return Check(*driver_,
-                 driver_->LaunchKernel(function_, static_cast<unsigned>(grid), 1, 1,
-                                       block_threads_, 1, 1, 0,
-                                       static_cast<cuda::CUstream>(stream), arguments.data(),
-                                       nullptr),
-                 entry_);
+    return Check(
+        *driver_,
+        driver_->LaunchKernel(function_, static_cast<unsigned>(grid), 1, 1, block_threads_, 1, 1, 0,
+                              static_cast<cuda::CUstream>(stream), arguments.data(), nullptr),
+        entry_);
   }
 
  private:
@@ -91,8 +90,7 @@ class CudaDevice : public Device {
   absl::Status CopyOut(void* host, const void* device, size_t bytes) override {
     UseContext();
     if (bytes == 0) return absl::OkStatus();
-    return Check(*driver_, driver_->MemcpyDtoH(host, ToDevice(device), bytes),
-                 "copy from the GPU");
+    return Check(*driver_, driver_->MemcpyDtoH(host, ToDevice(device), bytes), "copy from the GPU");
   }
   absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
     UseContext();
@@ -128,8 +126,8 @@ class CudaDevice : public Device {
 
 absl::Status CudaDevice::CheckTarget(const Target& target) const {
   if (target.kind() != "cuda") {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the program is compiled for ", target.kind(), "; this device runs cuda programs"));
+    return absl::InvalidArgumentError(absl::StrCat("the program is compiled for ", target.kind(),
+                                                   "; this device runs cuda programs"));
   }
   // sm_90a code runs on 9.0 only, sm_80 on 8.0 and later.
   bool fits = target.arch() == "sm_90a" ? capability_ == 90 : capability_ >= 80;
@@ -149,8 +147,9 @@ absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& va
   const void* image = variant.cubin().empty() ? static_cast<const void*>(variant.ptx().c_str())
                                               : variant.cubin().data();
   cuda::CUmodule module = nullptr;
-  absl::Status status = Check(*driver_, driver_->ModuleLoadDataEx(&module, image, 2, options, values),
-                              absl::StrCat("cannot load ", variant.entry()));
+  absl::Status status =
+      Check(*driver_, driver_->ModuleLoadDataEx(&module, image, 2, options, values),
+            absl::StrCat("cannot load ", variant.entry()));
   if (!status.ok())
     return absl::Status(status.code(), absl::StrCat(status.message(), "\n", log.c_str()));
   cuda::CUfunction function = nullptr;

@@ -16,9 +16,9 @@ absl::StatusOr<const Driver*> Open() {
         "no CUDA device: the NVIDIA driver's library cannot be opened (", dlerror(), ")"));
   }
   static Driver driver;  // lives as long as the process, like the library
-#define STAX_CUDA_LOAD(member, symbol, parameters)                                          \
-  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(library, symbol));        \
-  if (driver.member == nullptr)                                                             \
+#define STAX_CUDA_LOAD(member, symbol, parameters)                                   \
+  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(library, symbol)); \
+  if (driver.member == nullptr)                                                      \
     return absl::UnavailableError("no CUDA device: libcuda.so.1 is too old, it lacks " symbol);
   STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA_LOAD)
 #undef STAX_CUDA_LOAD

@@ -33,44 +33,44 @@ inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferSizeBytes = 6;
 
 // STAX_CUDA(member, symbol, parameters)
-#define STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA)                                                     \
-  STAX_CUDA(Init, "cuInit", (unsigned flags))                                                     \
-  STAX_CUDA(DriverGetVersion, "cuDriverGetVersion", (int* version))                               \
-  STAX_CUDA(GetErrorName, "cuGetErrorName", (CUresult error, const char** name))                  \
-  STAX_CUDA(GetErrorString, "cuGetErrorString", (CUresult error, const char** text))              \
-  STAX_CUDA(DeviceGetCount, "cuDeviceGetCount", (int* count))                                     \
-  STAX_CUDA(DeviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                           \
-  STAX_CUDA(DeviceGetName, "cuDeviceGetName", (char* name, int length, CUdevice device))          \
-  STAX_CUDA(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t* bytes, CUdevice device))              \
-  STAX_CUDA(DeviceGetAttribute, "cuDeviceGetAttribute",                                           \
-            (int* value, int attribute, CUdevice device))                                         \
-  STAX_CUDA(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                                   \
-            (CUcontext * context, CUdevice device))                                               \
-  STAX_CUDA(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CUdevice device))           \
-  STAX_CUDA(CtxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                                \
-  STAX_CUDA(CtxGetCurrent, "cuCtxGetCurrent", (CUcontext * context))                              \
-  STAX_CUDA(CtxSynchronize, "cuCtxSynchronize", ())                                               \
-  STAX_CUDA(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr * memory, size_t bytes))                      \
-  STAX_CUDA(MemFree, "cuMemFree_v2", (CUdeviceptr memory))                                        \
-  STAX_CUDA(MemcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr to, const void* from, size_t bytes))      \
-  STAX_CUDA(MemcpyDtoH, "cuMemcpyDtoH_v2", (void* to, CUdeviceptr from, size_t bytes))            \
-  STAX_CUDA(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                              \
-            (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                    \
-  STAX_CUDA(MemsetD8Async, "cuMemsetD8Async",                                                     \
-            (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))                 \
-  STAX_CUDA(ModuleLoadDataEx, "cuModuleLoadDataEx",                                               \
-            (CUmodule * module, const void* image, unsigned count, int* options, void** values))  \
-  STAX_CUDA(ModuleUnload, "cuModuleUnload", (CUmodule module))                                    \
-  STAX_CUDA(ModuleGetFunction, "cuModuleGetFunction",                                             \
-            (CUfunction * function, CUmodule module, const char* name))                           \
-  STAX_CUDA(LaunchKernel, "cuLaunchKernel",                                                       \
-            (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,              \
-             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,         \
-             CUstream stream, void** arguments, void** extra))                                    \
-  STAX_CUDA(EventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                      \
-  STAX_CUDA(EventDestroy, "cuEventDestroy_v2", (CUevent event))                                   \
-  STAX_CUDA(EventRecord, "cuEventRecord", (CUevent event, CUstream stream))                       \
-  STAX_CUDA(EventSynchronize, "cuEventSynchronize", (CUevent event))                              \
+#define STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA)                                                    \
+  STAX_CUDA(Init, "cuInit", (unsigned flags))                                                    \
+  STAX_CUDA(DriverGetVersion, "cuDriverGetVersion", (int* version))                              \
+  STAX_CUDA(GetErrorName, "cuGetErrorName", (CUresult error, const char** name))                 \
+  STAX_CUDA(GetErrorString, "cuGetErrorString", (CUresult error, const char** text))             \
+  STAX_CUDA(DeviceGetCount, "cuDeviceGetCount", (int* count))                                    \
+  STAX_CUDA(DeviceGet, "cuDeviceGet", (CUdevice * device, int ordinal))                          \
+  STAX_CUDA(DeviceGetName, "cuDeviceGetName", (char* name, int length, CUdevice device))         \
+  STAX_CUDA(DeviceTotalMem, "cuDeviceTotalMem_v2", (size_t* bytes, CUdevice device))             \
+  STAX_CUDA(DeviceGetAttribute, "cuDeviceGetAttribute",                                          \
+            (int* value, int attribute, CUdevice device))                                        \
+  STAX_CUDA(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                                  \
+            (CUcontext * context, CUdevice device))                                              \
+  STAX_CUDA(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (CUdevice device))          \
+  STAX_CUDA(CtxSetCurrent, "cuCtxSetCurrent", (CUcontext context))                               \
+  STAX_CUDA(CtxGetCurrent, "cuCtxGetCurrent", (CUcontext * context))                             \
+  STAX_CUDA(CtxSynchronize, "cuCtxSynchronize", ())                                              \
+  STAX_CUDA(MemAlloc, "cuMemAlloc_v2", (CUdeviceptr * memory, size_t bytes))                     \
+  STAX_CUDA(MemFree, "cuMemFree_v2", (CUdeviceptr memory))                                       \
+  STAX_CUDA(MemcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr to, const void* from, size_t bytes))     \
+  STAX_CUDA(MemcpyDtoH, "cuMemcpyDtoH_v2", (void* to, CUdeviceptr from, size_t bytes))           \
+  STAX_CUDA(MemcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                             \
+            (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))                   \
+  STAX_CUDA(MemsetD8Async, "cuMemsetD8Async",                                                    \
+            (CUdeviceptr to, unsigned char value, size_t count, CUstream stream))                \
+  STAX_CUDA(ModuleLoadDataEx, "cuModuleLoadDataEx",                                              \
+            (CUmodule * module, const void* image, unsigned count, int* options, void** values)) \
+  STAX_CUDA(ModuleUnload, "cuModuleUnload", (CUmodule module))                                   \
+  STAX_CUDA(ModuleGetFunction, "cuModuleGetFunction",                                            \
+            (CUfunction * function, CUmodule module, const char* name))                          \
+  STAX_CUDA(LaunchKernel, "cuLaunchKernel",                                                      \
+            (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,             \
+             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,        \
+             CUstream stream, void** arguments, void** extra))                                   \
+  STAX_CUDA(EventCreate, "cuEventCreate", (CUevent * event, unsigned flags))                     \
+  STAX_CUDA(EventDestroy, "cuEventDestroy_v2", (CUevent event))                                  \
+  STAX_CUDA(EventRecord, "cuEventRecord", (CUevent event, CUstream stream))                      \
+  STAX_CUDA(EventSynchronize, "cuEventSynchronize", (CUevent event))                             \
   STAX_CUDA(EventElapsedTime, "cuEventElapsedTime", (float* ms, CUevent start, CUevent end))
 
 struct Driver {

@@ -24,9 +24,9 @@ struct TypeRow {
 };
 // The first row of a type is what is written.
 constexpr TypeRow kTypes[] = {
-    {DType::kBool, "|b1"}, {DType::kI8, "|i1"},   {DType::kU8, "|u1"},   {DType::kI16, "<i2"},
-    {DType::kI32, "<i4"},  {DType::kI64, "<i8"},  {DType::kU16, "<u2"},  {DType::kU32, "<u4"},
-    {DType::kU64, "<u8"},  {DType::kF16, "<f2"},  {DType::kF32, "<f4"},  {DType::kF64, "<f8"},
+    {DType::kBool, "|b1"}, {DType::kI8, "|i1"},   {DType::kU8, "|u1"},        {DType::kI16, "<i2"},
+    {DType::kI32, "<i4"},  {DType::kI64, "<i8"},  {DType::kU16, "<u2"},       {DType::kU32, "<u4"},
+    {DType::kU64, "<u8"},  {DType::kF16, "<f2"},  {DType::kF32, "<f4"},       {DType::kF64, "<f8"},
     {DType::kBF16, "<V2"}, {DType::kBF16, "|V2"}, {DType::kBF16, "bfloat16"},
 };
 
@@ -63,7 +63,8 @@ absl::StatusOr<std::vector<int64_t>> ParseShape(absl::string_view header) {
     if (part.empty()) continue;  // after the last comma
     int64_t dim = 0;
     if (!absl::SimpleAtoi(part, &dim) || dim < 0)
-      return absl::InvalidArgumentError(absl::StrCat("the .npy shape has a dimension '", part, "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the .npy shape has a dimension '", part, "'"));
     dims.push_back(dim);
   }
   return dims;
@@ -80,7 +81,8 @@ absl::StatusOr<HostTensor> ParseNpy(std::string_view file) {
   if (bytes.size() < prefix) return absl::InvalidArgumentError("is truncated in its header");
   uint32_t length = 0;
   memcpy(&length, bytes.data() + 8, version1 ? 2 : 4);
-  if (bytes.size() - prefix < length) return absl::InvalidArgumentError("is truncated in its header");
+  if (bytes.size() - prefix < length)
+    return absl::InvalidArgumentError("is truncated in its header");
   absl::string_view header = bytes.substr(prefix, length);
   absl::string_view data = bytes.substr(prefix + length);
   if (std::optional<absl::string_view> order = ValueOf(header, "fortran_order");

@@ -31,8 +31,7 @@ TEST(Npy, ReadsWhatNumpyWrites) {
 
 TEST(Npy, RoundTripOfEveryTypeAndRank) {
   for (int t = 0; t < kNumDTypes; ++t) {
-    for (const std::vector<int64_t>& dims :
-         {std::vector<int64_t>{}, {0}, {3}, {2, 3}, {1, 2, 3}}) {
+    for (const std::vector<int64_t>& dims : {std::vector<int64_t>{}, {0}, {3}, {2, 3}, {1, 2, 3}}) {
       HostTensor tensor{static_cast<DType>(t), dims, {}};
       int64_t count = 1;
       for (int64_t dim : dims) count *= dim;

@@ -124,8 +124,7 @@ OnnxOptions OptionsFor(const std::vector<std::string>& names, const DataSet& dat
 // ONNX's test data stores bf16 as u16: the model says what an input's bytes are.
 void UseInputTypes(const Graph& graph, DataSet& data) {
   for (size_t i = 0; i < std::min(graph.inputs.size(), data.inputs.size()); ++i) {
-    if (graph.tensors[graph.inputs[i]].dtype == DType::kBF16 &&
-        data.inputs[i].dtype == DType::kU16)
+    if (graph.tensors[graph.inputs[i]].dtype == DType::kBF16 && data.inputs[i].dtype == DType::kU16)
       data.inputs[i].dtype = DType::kBF16;
   }
 }
