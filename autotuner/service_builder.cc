@@ -1,10 +1,10 @@
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -16,8 +16,6 @@
 #include "autotuner/builder.h"
 #include "compiler/service/compile_service.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
-
-extern char** environ;
 
 namespace stax {
 namespace {

@@ -48,7 +48,8 @@ class SqliteStore : public Store {
   absl::Status Error(int code) const;
   absl::Status Execute(const char* sql);
   absl::StatusOr<int> UserVersion();
-  void BindKey(sqlite3_stmt* statement, const TuningIdentity& identity, const TuningConfig& config);
+  static void BindKey(sqlite3_stmt* statement, const TuningIdentity& identity,
+                      const TuningConfig& config);
 
   std::string path_;
   sqlite3* db_ = nullptr;

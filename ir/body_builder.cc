@@ -156,9 +156,8 @@ ValueId BodyBuilder::Load(int buffer, const IndexExpr& index) {
   if (!masks_.empty()) {
     if (IsConst(masks_.back(), 0)) {
       return Const(Scalar::FromDouble(op.dtype, 0.0));
-    } else if (!IsConst(masks_.back())) {
-      op.operands = {masks_.back()};
     }
+    if (!IsConst(masks_.back())) op.operands = {masks_.back()};
   }
   return Add(std::move(op));
 }

@@ -174,8 +174,8 @@ TEST(EinsumOpTest, HasTwoOperandsAndNoRepeatedOrLonelyLabels) {
 }
 
 TEST(MatMulTest, Ranks) {
-  const auto product = [](std::vector<int64_t> da, std::vector<double> a, std::vector<int64_t> db,
-                          std::vector<double> v) {
+  const auto product = [](const std::vector<int64_t>& da, const std::vector<double>& a,
+                          const std::vector<int64_t>& db, const std::vector<double>& v) {
     GraphBuilder b("matmul");
     return Evaluate(b, b.MatMul(Values(b, DType::kI32, da, a), Values(b, DType::kI32, db, v)));
   };

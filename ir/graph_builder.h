@@ -68,17 +68,17 @@ class GraphBuilder {
 
   // Reductions. No axes given: `axes` empty means none, use AllAxes(x) for all. Halves accumulate
   // in f32 and round once.
-  Tensor Reduce(ReduceKind kind, Tensor x, std::vector<int> axes, bool keep_dims = false);
-  Tensor Sum(Tensor x, std::vector<int> axes, bool keep_dims = false);
-  Tensor Mean(Tensor x, std::vector<int> axes, bool keep_dims = false);
-  Tensor Max(Tensor x, std::vector<int> axes, bool keep_dims = false);
+  Tensor Reduce(ReduceKind kind, Tensor x, const std::vector<int>& axes, bool keep_dims = false);
+  Tensor Sum(Tensor x, const std::vector<int>& axes, bool keep_dims = false);
+  Tensor Mean(Tensor x, const std::vector<int>& axes, bool keep_dims = false);
+  Tensor Max(Tensor x, const std::vector<int>& axes, bool keep_dims = false);
   Tensor Cumulative(ReduceKind kind, Tensor x, int axis, bool exclusive, bool reverse);
   std::vector<int> AllAxes(Tensor x) const;
 
   // Composites; halves are computed in f32 throughout and rounded once.
   Tensor Softmax(Tensor x, int axis);
   Tensor LogSoftmax(Tensor x, int axis);
-  Tensor LogSumExp(Tensor x, std::vector<int> axes, bool keep_dims = false);
+  Tensor LogSumExp(Tensor x, const std::vector<int>& axes, bool keep_dims = false);
   // Over the dims from `axis` on; scale and bias (optional) broadcast to x.
   Tensor LayerNorm(Tensor x, int axis, std::optional<Tensor> scale, std::optional<Tensor> bias,
                    double epsilon);
@@ -91,8 +91,8 @@ class GraphBuilder {
   Tensor Reshape(Tensor x, Dims dims);  // no -1 and 0 here
   Tensor Transpose(Tensor x, std::vector<int> perm);
   Tensor Expand(Tensor x, Dims dims);  // NumPy's broadcast_to
-  Tensor Squeeze(Tensor x, std::vector<int> axes);
-  Tensor Unsqueeze(Tensor x, std::vector<int> axes);
+  Tensor Squeeze(Tensor x, const std::vector<int>& axes);
+  Tensor Unsqueeze(Tensor x, const std::vector<int>& axes);
   // Elements start + step * i, i < size; start in range.
   Tensor Slice(Tensor x, int axis, IndexExpr start, IndexExpr step, IndexExpr size);
   Tensor Pad(Tensor x, std::vector<IndexExpr> before, std::vector<IndexExpr> after, PadMode mode,
@@ -153,7 +153,7 @@ class GraphBuilder {
   Labelled TakeDiagonals(Labelled x);
   Labelled SumLabels(Labelled x, std::string_view keep);  // sums the others
   Labelled DropUnitDims(Labelled x, const std::map<char, IndexExpr>& sizes);
-  Tensor Arrange(Labelled x, std::string_view result);
+  Tensor Arrange(const Labelled& x, std::string_view result);
   // Sum of products over the labels that `result` lacks. No label occurs twice in a or in b.
   Tensor Contract(Labelled a, Labelled b, const std::string& result);
 

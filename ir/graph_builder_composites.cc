@@ -39,7 +39,7 @@ GraphBuilder::Tensor GraphBuilder::Silu(Tensor x) {
   return InFloat("silu", x, [this](Tensor v) { return Mul(v, Unary(OpCode::kSigmoid, v)); });
 }
 
-GraphBuilder::Tensor GraphBuilder::Reduce(ReduceKind kind, Tensor x, std::vector<int> axes,
+GraphBuilder::Tensor GraphBuilder::Reduce(ReduceKind kind, Tensor x, const std::vector<int>& axes,
                                           bool keep_dims) {
   if (!Usable(ReduceName(kind), {x})) return {};
   const auto sorted = Axes(ReduceName(kind), axes, rank(x));
@@ -90,15 +90,15 @@ GraphBuilder::Tensor GraphBuilder::KeepDims(Tensor reduced, const Dims& original
   return Reshape(reduced, std::move(kept));
 }
 
-GraphBuilder::Tensor GraphBuilder::Sum(Tensor x, std::vector<int> axes, bool keep_dims) {
-  return Reduce(ReduceKind::kSum, x, std::move(axes), keep_dims);
+GraphBuilder::Tensor GraphBuilder::Sum(Tensor x, const std::vector<int>& axes, bool keep_dims) {
+  return Reduce(ReduceKind::kSum, x, axes, keep_dims);
 }
 
-GraphBuilder::Tensor GraphBuilder::Max(Tensor x, std::vector<int> axes, bool keep_dims) {
-  return Reduce(ReduceKind::kMax, x, std::move(axes), keep_dims);
+GraphBuilder::Tensor GraphBuilder::Max(Tensor x, const std::vector<int>& axes, bool keep_dims) {
+  return Reduce(ReduceKind::kMax, x, axes, keep_dims);
 }
 
-GraphBuilder::Tensor GraphBuilder::Mean(Tensor x, std::vector<int> axes, bool keep_dims) {
+GraphBuilder::Tensor GraphBuilder::Mean(Tensor x, const std::vector<int>& axes, bool keep_dims) {
   if (!Usable("mean", {x})) return {};
   const auto sorted = Axes("mean", axes, rank(x));
   if (!sorted.has_value()) return {};
@@ -146,7 +146,7 @@ GraphBuilder::Tensor GraphBuilder::Cumulative(ReduceKind kind, Tensor x, int axi
 std::vector<int> GraphBuilder::AllAxes(Tensor x) const { return AxesFrom(x, 0); }
 
 std::vector<int> GraphBuilder::AxesFrom(Tensor x, int axis) const {
-  std::vector<int> axes(rank(x) - axis);
+  const std::vector<int>& axes(rank(x) - axis);
   std::iota(axes.begin(), axes.end(), axis);
   return axes;
 }
@@ -167,7 +167,8 @@ GraphBuilder::Tensor GraphBuilder::LogSoftmax(Tensor x, int axis) {
   });
 }
 
-GraphBuilder::Tensor GraphBuilder::LogSumExp(Tensor x, std::vector<int> axes, bool keep_dims) {
+GraphBuilder::Tensor GraphBuilder::LogSumExp(Tensor x, const std::vector<int>& axes,
+                                             bool keep_dims) {
   return InFloat("log_sum_exp", x, [&](Tensor v) {
     const Tensor max = Max(v, axes, true);
     // An infinite maximum must not be subtracted (inf - inf is NaN): exp(-inf) = 0 and
@@ -195,7 +196,7 @@ GraphBuilder::Tensor GraphBuilder::LayerNorm(Tensor x, int axis, std::optional<T
   return InFloat(kName, x, [&](Tensor v) -> Tensor {
     const std::optional<int> first = Axis(kName, axis, rank(v));
     if (!first.has_value()) return {};
-    const std::vector<int> axes = AxesFrom(v, *first);
+    const std::vector<int>& axes = AxesFrom(v, *first);
     const Tensor deviation = Sub(v, Mean(v, axes, true));
     const Tensor variance = Mean(Mul(deviation, deviation), axes, true);
     const Tensor rstd = Unary(OpCode::kRsqrt, Add(variance, Scalar(dtype(v), epsilon)));

@@ -81,7 +81,7 @@ GraphBuilder::Labelled GraphBuilder::DropUnitDims(Labelled x,
 }
 
 // Puts dims in the order of `result`, with dims of size 1 for the labels that x lacks.
-GraphBuilder::Tensor GraphBuilder::Arrange(Labelled x, std::string_view result) {
+GraphBuilder::Tensor GraphBuilder::Arrange(const Labelled& x, std::string_view result) {
   std::vector<int> perm, missing;
   for (size_t d = 0; d < result.size(); ++d) {
     const size_t at = x.labels.find(result[d]);

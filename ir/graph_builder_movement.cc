@@ -87,7 +87,7 @@ GraphBuilder::Tensor GraphBuilder::Expand(Tensor x, Dims dims) {
   return AddOp(UnaryOp(GraphOpKind::kExpand, x), dtype(x), std::move(dims));
 }
 
-GraphBuilder::Tensor GraphBuilder::Squeeze(Tensor x, std::vector<int> axes) {
+GraphBuilder::Tensor GraphBuilder::Squeeze(Tensor x, const std::vector<int>& axes) {
   if (!Usable("squeeze", {x})) return {};
   const auto drop = Axes("squeeze", axes, rank(x));
   if (!drop.has_value()) return {};
@@ -103,7 +103,7 @@ GraphBuilder::Tensor GraphBuilder::Squeeze(Tensor x, std::vector<int> axes) {
   return Reshape(x, std::move(result));
 }
 
-GraphBuilder::Tensor GraphBuilder::Unsqueeze(Tensor x, std::vector<int> axes) {
+GraphBuilder::Tensor GraphBuilder::Unsqueeze(Tensor x, const std::vector<int>& axes) {
   if (!Usable("unsqueeze", {x})) return {};
   const auto add = Axes("unsqueeze", axes, rank(x) + static_cast<int>(axes.size()));
   if (!add.has_value()) return {};

@@ -11,7 +11,6 @@
 namespace stax {
 namespace {
 
-using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Pointwise;
 using Tensor = GraphBuilder::Tensor;
@@ -26,7 +25,7 @@ MATCHER(IsClose, "") {
   return got == want || std::fabs(got - want) <= 1e-6 * std::max(1.0, std::fabs(want));
 }
 
-auto Close(std::vector<double> want) { return Pointwise(IsClose(), want); }
+auto Close(const std::vector<double>& want) { return Pointwise(IsClose(), want); }
 
 TEST(GraphBuilderTest, ExampleAsText) {
   GraphBuilder b("example_1_1");
@@ -114,7 +113,7 @@ TEST(GraphBuilderTest, Activations) {
 
 TEST(GraphBuilderTest, Reductions) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6};
-  const auto reduce = [&](ReduceKind kind, std::vector<int> axes) {
+  const auto reduce = [&](ReduceKind kind, const std::vector<int>& axes) {
     GraphBuilder b("reduce");
     return Evaluate(b, b.Reduce(kind, Values(b, DType::kF32, {2, 3}, x), axes));
   };

@@ -178,8 +178,8 @@ TEST(GraphInterpreterTest, Errors) {
   b.Output("y", x);
   const Graph graph = *b.Build();
   const Bytes three = Pack(DType::kF32, {1, 2, 3}), five = Pack(DType::kI64, {5});
-  const auto error = [&](std::map<std::string, int64_t> sizes,
-                         std::map<std::string, Bytes> inputs) {
+  const auto error = [&](const std::map<std::string, int64_t>& sizes,
+                         const std::map<std::string, Bytes>& inputs) {
     return InterpretGraph(graph, sizes, inputs).status();
   };
   const auto invalid = [](const char* message) { return absl::InvalidArgumentError(message); };

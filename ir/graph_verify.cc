@@ -339,7 +339,7 @@ std::string Verifier::CheckSource(const GraphOp& op) const {
 std::string Verifier::CheckSlice(const GraphOp& op) const {
   Dims want = Shape(op.operands[0]);
   const IndexExpr size = Shape(op.result)[op.axis];
-  const std::string problem = SliceProblem(want[op.axis], op.start, op.step, size, ranges_);
+  std::string problem = SliceProblem(want[op.axis], op.start, op.step, size, ranges_);
   if (!problem.empty()) return problem;
   want[op.axis] = size;
   return WantShape(op, want);

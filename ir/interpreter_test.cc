@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "ir/reducer.h"
 #include "ir/testing/random_nest.h"
@@ -106,9 +107,10 @@ TEST(InterpreterTest, EveryTypeThroughMemory) {
     const DType t = static_cast<DType>(i);
     const std::string name(DTypeName(t));
     Memory memory = {{"x", Make(t, {1, 0, t == DType::kBool ? 1.0 : 100})}};
-    Execute("nest n {\nbuffer x: " + name + "[3] in\nbuffer y: " + name +
-                "[3] out\nloop i0: 3\n%0 = load x[-i0 + 2] : " + name + "\nstore y[i0], %0\n}",
-            memory);
+    Execute(
+        absl::StrCat("nest n {\nbuffer x: ", name, "[3] in\nbuffer y: ", name,
+                     "[3] out\nloop i0: 3\n%0 = load x[-i0 + 2] : ", name, "\nstore y[i0], %0\n}"),
+        memory);
     EXPECT_EQ(Read(t, memory["y"]), (std::vector<double>{t == DType::kBool ? 1.0 : 100, 0, 1}));
   }
 }

@@ -212,7 +212,7 @@ class LineReader {
   do {                                              \
     auto status_or = (expression);                  \
     if (!status_or.ok()) return status_or.status(); \
-    target = *std::move(status_or);                 \
+    (target) = *std::move(status_or);               \
   } while (false)
 
 #define STAX_TEXT_RETURN_IF_ERROR(expression) \
@@ -351,7 +351,7 @@ class Parser {
   }
 
   // "add", "reduce.sum": a name may contain '.', so both come as one.
-  absl::Status Code(LineReader& line, LoopOp* op) {
+  static absl::Status Code(LineReader& line, LoopOp* op) {
     const size_t start = line.Here();
     std::string_view name = line.AcceptName();
     constexpr std::string_view kPrefix = "reduce.";

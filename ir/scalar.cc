@@ -236,12 +236,11 @@ absl::StatusOr<Scalar> ParseScalar(DType t, std::string_view text) {
   if (t == DType::kBool) {
     if (text == "true" || text == "false") return Scalar::Int(t, text == "true");
   } else {
-    const char* end = text.data() + text.size();
+    const char *begin = text.data(), *end = begin + text.size();
     int64_t value = 0;
     uint64_t unsigned_value = 0;
-    std::from_chars_result parsed = t == DType::kU64
-                                        ? std::from_chars(text.data(), end, unsigned_value)
-                                        : std::from_chars(text.data(), end, value);
+    std::from_chars_result parsed = t == DType::kU64 ? std::from_chars(begin, end, unsigned_value)
+                                                     : std::from_chars(begin, end, value);
     if (t == DType::kU64) value = static_cast<int64_t>(unsigned_value);
     if (parsed.ec == std::errc() && parsed.ptr == end && WrapTo(t, value) == value)
       return Scalar::Int(t, value);

@@ -46,7 +46,7 @@ absl::StatusOr<BufferShape> ParseBufferShape(const Buffer& buffer) {
 absl::Status BindShape(const BufferShape& shape, absl::Span<const int64_t> dims,
                        const std::map<std::string, SizeSymbolProto>& symbols, bool final,
                        SizeMap& sizes) {
-  auto error = [&](auto... parts) {
+  auto error = [&](const auto&... parts) {
     return absl::InvalidArgumentError(absl::StrCat("input '", shape.name, "' of shape [",
                                                    absl::StrJoin(dims, ", "), "]: ", parts...,
                                                    "; expected ", shape.ToString()));

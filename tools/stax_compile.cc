@@ -75,7 +75,7 @@ absl::StatusOr<Program> Compile(const std::string& path, const Options& options)
 int Serve(const CommandLine& cli, const std::string& address) {
   absl::StatusOr<std::unique_ptr<CompileServer>> server = StartCompileServer(address);
   if (!server.ok()) return cli.Fail(server.status());
-  std::cout << "serving on " << (*server)->address() << std::endl;  // flushed: clients wait for it
+  std::cout << "serving on " << (*server)->address() << '\n' << std::flush;  // clients wait for it
   (*server)->Wait();
   return kExitDone;
 }

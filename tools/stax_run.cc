@@ -180,7 +180,8 @@ absl::Status RunOnnxTests(const Options& options) {
     ++counts[verdict];
     if (options.quiet && result.verdict == OnnxTestResult::Verdict::kPassed) continue;
     std::cout << kWords[verdict] << "  " << std::filesystem::path(folder).filename().string()
-              << (result.reason.empty() ? "" : ": ") << result.reason << std::endl;
+              << (result.reason.empty() ? "" : ": ") << result.reason << '\n'
+              << std::flush;
   }
   std::cout << counts[0] << " passed, " << counts[1] << " failed, " << counts[2] << " skipped\n";
   return counts[1] == 0 ? absl::OkStatus() : absl::AbortedError("some cases failed");

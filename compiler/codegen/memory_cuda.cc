@@ -90,7 +90,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
   int vector_size() const { return 1 << vector_bits_.size(); }
 
   // The words of the vector that begins at `slot` of the part being emitted.
-  std::vector<Value*>& VectorAt(Packed& packed, uint32_t slot) {
+  std::vector<Value*>& VectorAt(Packed& packed, uint32_t slot) const {
     BitSet bits = packed.shape.regs;
     for (int bit : packed.vector_bits) bits &= ~(BitSet{1} << bit);
     return packed.vectors[PackBits(slot | c_.part_slot, bits)];
@@ -252,7 +252,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
     } else {
       loaded = LoadPredicated(slot, words, predicate);
     }
-    if (predicate != b_.getFalse()) loaded_bytes_ += words.count * words.bits / 8;
+    if (predicate != b_.getFalse()) loaded_bytes_ += words.count * (words.bits / 8);
     return loaded;
   }
 
@@ -266,7 +266,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
     if (words.count == 1) return {load};
     std::vector<Value*> loaded;
     for (int i = 0; i < words.count; ++i)
-      loaded.push_back(b_.CreateExtractElement(load, uint64_t(i)));
+      loaded.push_back(b_.CreateExtractElement(load, static_cast<uint64_t>(i)));
     return loaded;
   }
 
@@ -360,7 +360,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
       whole =
           llvm::PoisonValue::get(llvm::FixedVectorType::get(b_.getIntNTy(words.bits), words.count));
       for (int i = 0; i < words.count; ++i)
-        whole = b_.CreateInsertElement(whole, packed[i], uint64_t(i));
+        whole = b_.CreateInsertElement(whole, packed[i], static_cast<uint64_t>(i));
     }
     b_.CreateAlignedStore(whole, address, llvm::Align(words.count * words.bits / 8));
   }

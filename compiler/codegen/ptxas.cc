@@ -16,8 +16,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
-extern char** environ;
-
 namespace stax {
 namespace {
 
@@ -28,7 +26,7 @@ std::string FindPtxas() {
   std::vector<std::string> folders;
   if (const char* path = std::getenv("PATH")) folders = absl::StrSplit(path, ':');
   if (const char* home = std::getenv("CUDA_HOME")) folders.push_back(absl::StrCat(home, "/bin"));
-  folders.push_back("/usr/local/cuda/bin");
+  folders.emplace_back("/usr/local/cuda/bin");
   for (const std::string& folder : folders) {
     const std::string path = absl::StrCat(folder, "/ptxas");
     if (IsExecutable(path)) return path;

@@ -50,7 +50,7 @@ class ReduceEmitter {
   // slot. All share one exchange between warps.
   std::vector<Partial> Finish(const std::vector<ValueId>& reduces, std::vector<Partial> partials);
   // The values of the reduction, and of the online sum that goes with it.
-  TileValue Result(ValueId reduce, const Partial& finished);
+  TileValue Result(ValueId reduce, const Partial& partial);
   TileValue OnlineResult(const OnlineSum& pair, const Partial& finished);
 
   // Gives the shared memory used so far its final size; bytes.

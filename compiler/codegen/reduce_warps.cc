@@ -95,7 +95,7 @@ std::vector<Value*> ReduceEmitter::LoadPartials(Value* memory, const Exchange& e
                            llvm::Align(count * exchange.element_bytes));
   std::vector<Value*> partials;
   for (int i = 0; i < count; ++i) {
-    Value* v = count == 1 ? loaded : b_.CreateExtractElement(loaded, uint64_t(i));
+    Value* v = count == 1 ? loaded : b_.CreateExtractElement(loaded, static_cast<uint64_t>(i));
     partials.push_back(type == stored ? v : b_.CreateTrunc(v, type));
   }
   return partials;

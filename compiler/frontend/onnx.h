@@ -63,10 +63,6 @@ absl::StatusOr<Graph> GraphFromOnnx(std::string_view model_bytes, const OnnxOpti
 // which is the order of Graph::inputs.
 absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view model_bytes);
 
-// The model's inputs in order, without those that initialisers give a value: the order of
-// Graph::inputs.
-absl::StatusOr<std::vector<std::string>> OnnxInputNames(std::string_view model_bytes);
-
 // The operators of domain ai.onnx that are supported, sorted. (If is one when its condition is
 // known.)
 std::vector<std::string> OnnxOperatorNames();

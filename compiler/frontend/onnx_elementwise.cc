@@ -10,8 +10,6 @@
 namespace stax {
 namespace {
 
-using onnx::AttributeProto;
-
 template <OpCode kCode>
 absl::Status Unary(OnnxNode& n) {
   n.Set(0, n.b().Unary(kCode, n.In(0)));

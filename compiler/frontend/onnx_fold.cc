@@ -124,7 +124,7 @@ std::optional<IndexTensor> FloatConstant(OnnxNode& n, DType to) {
     const double v = LoadScalar(value->dtype, value->bytes.data() + i * bytes).f;
     constexpr double kExact = 9007199254740992.0;  // 2^53
     if (!(std::abs(v) < kExact)) return std::nullopt;
-    t.values.push_back(to == DType::kBool ? int64_t{v != 0} : static_cast<int64_t>(v));
+    t.values.emplace_back(to == DType::kBool ? int64_t{v != 0} : static_cast<int64_t>(v));
   }
   return t;
 }
@@ -150,7 +150,7 @@ Folded WithDims(OnnxNode& n, const absl::StatusOr<Dims>& dims) {
   const std::optional<std::vector<int64_t>> numbers = SmallConstDims(*dims);
   if (!numbers.has_value()) return std::nullopt;
   const int64_t count =
-      std::accumulate(numbers->begin(), numbers->end(), int64_t{1}, std::multiplies<int64_t>());
+      std::accumulate(numbers->begin(), numbers->end(), int64_t{1}, std::multiplies<>());
   IndexTensor t = *n.Index(0);
   if (count != static_cast<int64_t>(t.values.size())) return std::nullopt;
   t.dims = *numbers;

@@ -27,7 +27,8 @@ void Execute(const Graph& graph) {
   std::map<std::string, Bytes> inputs;
   for (const GraphTensor& tensor : graph.tensors) {
     const absl::StatusOr<int64_t> elements = NumElements(tensor.dims).Evaluate(sizes);
-    if (!elements.ok() || *elements > kMaxWork || (work += *elements) > kMaxWork) return;
+    if (!elements.ok() || *elements > kMaxWork - work) return;
+    work += *elements;
     inputs[tensor.name] = Bytes(*elements * DTypeBytes(tensor.dtype));
   }
   for (const GraphOp& op : graph.ops) {

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "compiler/frontend/onnx.h"
 #include "compiler/frontend/onnx_text_model.h"
 #include "gtest/gtest.h"
+#include "ir/check.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -19,8 +21,10 @@ namespace stax {
 namespace {
 
 int Mutations() {
-  const char* n = std::getenv("STAX_FUZZ_MUTATIONS");
-  return n == nullptr ? 20000 : std::atoi(n);
+  const char* given = std::getenv("STAX_FUZZ_MUTATIONS");
+  int mutations = 20000;
+  if (given != nullptr) STAX_CHECK(absl::SimpleAtoi(given, &mutations), given);
+  return mutations;
 }
 
 // One line a node; each becomes a model of its own with the operands below.

@@ -100,7 +100,8 @@ std::optional<int64_t> SmallCount(const std::vector<int64_t>& dims) {
     if (d == 0) return 0;
   }
   for (int64_t d : dims) {
-    if (d > kMaxIndexElements || (count *= d) > kMaxIndexElements) return std::nullopt;
+    if (d > kMaxIndexElements / count) return std::nullopt;
+    count *= d;
   }
   return count;
 }
@@ -155,7 +156,7 @@ std::optional<IndexTensor> ReadIndices(const OnnxValue& value, bool clamp) {
     const std::optional<int64_t> v =
         WholeNumber(LoadScalar(value.dtype, value.bytes.data() + i * bytes), clamp);
     if (!v.has_value()) return std::nullopt;
-    t.values.push_back(*v);
+    t.values.emplace_back(*v);
   }
   return t;
 }
@@ -183,7 +184,7 @@ void AppendFactors(const IndexExpr& e, std::vector<IndexExpr>& factors) {
     return;
   }
   const IndexExpr::Term& term = e.terms()[0];
-  factors.push_back(term.coeff);
+  factors.emplace_back(term.coeff);
   for (const auto& atom : term.atoms) factors.push_back(FromAtom(*atom));
 }
 
@@ -409,7 +410,7 @@ absl::StatusOr<IndexExpr> DivideExactly(std::vector<IndexExpr> numerator,
     if (__builtin_mul_overflow(magnitude, Magnitude(e), &magnitude) || magnitude >= kMaxBytes)
       return fail();
   }
-  const IndexExpr n = Simplify(Product(num), ranges);
+  IndexExpr n = Simplify(Product(num), ranges);
   if (rest.size() == 1 && rest[0] == IndexExpr(1)) return n;
   const std::optional<int64_t> by = rest.size() == 1 ? rest[0].AsConst() : std::nullopt;
   if (!by.has_value() || !ranges.ProveDivisible(n, *by)) return fail();

@@ -153,7 +153,7 @@ TEST(IndexTensorTest, ReduceKeepsOrDropsDims) {
 TEST(IndexTensorTest, DivideExactly) {
   const RangeContext ranges = Ranges();
   const IndexExpr n = IndexExpr::Var("n"), m = IndexExpr::Var("m");
-  const auto divide = [&](std::vector<IndexExpr> a, std::vector<IndexExpr> b) {
+  const auto divide = [&](const std::vector<IndexExpr>& a, const std::vector<IndexExpr>& b) {
     const absl::StatusOr<IndexExpr> r = DivideExactly(a, b, ranges);
     return r.ok() ? r->ToString() : std::string(r.status().message());
   };

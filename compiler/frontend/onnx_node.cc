@@ -62,13 +62,13 @@ OnnxTensor Materialise(GraphBuilder& b, OnnxOperand& operand) {
 }
 
 OnnxNode::OnnxNode(const onnx::NodeProto& proto, int opset, OnnxAttributes attributes,
-                   std::vector<OnnxOperandPtr> inputs, const Context& context)
+                   std::vector<OnnxOperandPtr> inputs, Context context)
     : proto_(proto),
       opset_(opset),
       attributes_(std::move(attributes)),
       inputs_(std::move(inputs)),
       outputs_(proto.output_size()),
-      context_(context) {}
+      context_(std::move(context)) {}
 
 OnnxTensor OnnxNode::In(int i) { return Materialise(b(), *inputs_[i]); }
 
@@ -235,7 +235,7 @@ void OnnxNode::AttachIndex(int i, IndexTensor value) {
   outputs_[i]->index = std::make_shared<const IndexTensor>(std::move(value));
 }
 
-absl::StatusOr<int> OnnxNode::Axis(int64_t axis, int rank) const {
+absl::StatusOr<int> OnnxNode::Axis(int64_t axis, int rank) {
   if (axis < -rank || axis >= rank)
     return OnnxError("axis ", axis, " is outside of [", -rank, ", ", rank - 1,
                      "] for a tensor of rank ", rank);

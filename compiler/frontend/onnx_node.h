@@ -62,12 +62,12 @@ class OnnxNode {
   };
 
   OnnxNode(const onnx::NodeProto& proto, int opset, OnnxAttributes attributes,
-           std::vector<OnnxOperandPtr> inputs, const Context& context);
+           std::vector<OnnxOperandPtr> inputs, Context context);
 
   const onnx::NodeProto& proto() const { return proto_; }
   const std::string& op_type() const { return proto_.op_type(); }
   int opset() const { return opset_; }
-  GraphBuilder& b() { return *context_.builder; }
+  GraphBuilder& b() const { return *context_.builder; }
   RangeContext ranges() const { return context_.builder->ranges(); }
 
   // Inputs. An optional input that is left out is absent.
@@ -111,7 +111,7 @@ class OnnxNode {
   void AttachIndex(int i, IndexTensor value);
 
   // From the front; InvalidArgument when outside [-rank, rank).
-  absl::StatusOr<int> Axis(int64_t axis, int rank) const;
+  static absl::StatusOr<int> Axis(int64_t axis, int rank);
   absl::StatusOr<std::vector<int>> Axes(const std::vector<int64_t>& axes, int rank) const;
 
   // A constant of rank 0 and the tensor's dtype.
@@ -145,7 +145,7 @@ inline absl::string_view OnnxPart(std::string_view text) { return {text.data(), 
 template <typename T>
 auto OnnxPart(const T& part)
     -> std::enable_if_t<!std::is_convertible_v<const T&, std::string_view>, const T&> {
-  return part;
+  return part;  // NOLINT(bugprone-return-const-ref-from-parameter): used within one expression
 }
 template <typename... Parts>
 std::string OnnxText(const Parts&... parts) {

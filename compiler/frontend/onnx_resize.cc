@@ -104,7 +104,7 @@ OnnxTensor Table(GraphBuilder& b, DType dtype, Dims dims, const std::vector<T>& 
 // [out, taps] or [out], aligned with `axis` of a tensor of the rank that has these axes.
 Dims Aligned(int64_t out, int64_t taps, int axis, int rank) {
   Dims dims = {out};
-  if (taps > 1) dims.push_back(taps);
+  if (taps > 1) dims.emplace_back(taps);
   dims.resize(rank - axis, 1);
   return dims;
 }

@@ -195,7 +195,7 @@ absl::Status Compress(OnnxNode& n) {
   }
   IndexTensor kept;
   for (size_t i = 0; i < keep.size(); ++i)
-    if (keep[i] != 0) kept.values.push_back(static_cast<int64_t>(i));
+    if (keep[i] != 0) kept.values.emplace_back(static_cast<int64_t>(i));
   kept.dims = {static_cast<int64_t>(kept.values.size())};
   if (!kept.values.empty() && !n.ranges().ProveLt(kept.values.back(), n.Dim(x, axis)))
     return OnnxError("input 1 (condition) keeps element ", kept.values.back().ToString(),

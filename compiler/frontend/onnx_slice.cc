@@ -202,8 +202,8 @@ absl::StatusOr<std::vector<IndexExpr>> SplitSizes(OnnxNode& n, int axis) {
     IndexExpr total = 0;
     int64_t magnitude = 0;
     for (const IndexExpr& size : sizes) {
-      if (!n.ranges().ProveLe(0, size) || (magnitude += Magnitude(size)) >= kMaxOnnxElements ||
-          Magnitude(size) >= kMaxOnnxElements)
+      magnitude += Magnitude(size);
+      if (!n.ranges().ProveLe(0, size) || magnitude >= kMaxOnnxElements)
         return OnnxError("the split has the part ", size.ToString(), "; it must be from 0 to 2^40");
       total = total + size;
     }
@@ -224,7 +224,7 @@ absl::StatusOr<std::vector<IndexExpr>> SplitSizes(OnnxNode& n, int axis) {
                        outputs, " equal parts; give the sizes of the parts");
     const int64_t size = dim.ConstOrDie(), part = (size + outputs - 1) / outputs;
     for (int i = 0; i < outputs; ++i)
-      sizes.push_back(std::clamp<int64_t>(size - i * part, 0, part));
+      sizes.emplace_back(std::clamp<int64_t>(size - i * part, 0, part));
     return sizes;
   }
   sizes.assign(outputs, Simplify(FloorDiv(dim, outputs), n.ranges()));

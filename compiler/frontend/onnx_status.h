@@ -15,6 +15,7 @@
     if (absl::Status status_of_ = (expr); !status_of_.ok()) return status_of_; \
   } while (false)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `tmp` is a name, `lhs` may be a declaration.
 #define ONNX_CONCAT_INNER_(a, b) a##b
 #define ONNX_CONCAT_(a, b) ONNX_CONCAT_INNER_(a, b)
 #define ONNX_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
@@ -23,5 +24,6 @@
   lhs = *std::move(tmp)
 #define ONNX_ASSIGN_OR_RETURN(lhs, ...) \
   ONNX_ASSIGN_OR_RETURN_(ONNX_CONCAT_(statusor_, __LINE__), lhs, (__VA_ARGS__))
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // STAX_COMPILER_FRONTEND_ONNX_STATUS_H_

@@ -166,7 +166,7 @@ std::string OnnxTypeName(int data_type) {
 }
 
 absl::StatusOr<OnnxValue> OnnxValueFromProto(const TensorProto& tensor) {
-  auto error = [&](auto... what) {
+  auto error = [&](const auto&... what) {
     return absl::InvalidArgumentError(absl::StrCat(Quoted(tensor), ": ", what...));
   };
   absl::StatusOr<DType> dtype = DTypeFromOnnx(tensor.data_type());

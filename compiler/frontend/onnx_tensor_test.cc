@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // ONNX's messages are of the lite runtime, which has no text format.
-onnx::TensorProto Tensor(int type, std::vector<int64_t> dims, const std::string& name = "") {
+onnx::TensorProto Tensor(int type, const std::vector<int64_t>& dims, const std::string& name = "") {
   onnx::TensorProto tensor;
   tensor.set_data_type(type);
   for (int64_t d : dims) tensor.add_dims(d);

@@ -58,8 +58,7 @@ std::string DescribeOnnxNode(const NodeProto& node) {
 OnnxTranslator::OnnxTranslator(const onnx::ModelProto& model, const OnnxOptions& options)
     : model_(model),
       options_(options),
-      builder_(model.graph().name().empty() ? "graph" : model.graph().name()),
-      nodes_left_(kMaxNodes) {}
+      builder_(model.graph().name().empty() ? "graph" : model.graph().name()) {}
 
 absl::StatusOr<Graph> OnnxTranslator::Translate() {
   if (!model_.has_graph()) return OnnxError("the model has no graph");
@@ -124,7 +123,7 @@ absl::Status OnnxTranslator::CheckOperators(const onnx::GraphProto& graph,
 absl::Status OnnxTranslator::TranslateNodes(const RepeatedPtrField<NodeProto>& nodes,
                                             Scope& scope) {
   for (const NodeProto& node : nodes) {
-    if (--nodes_left_ < 0)
+    if (++nodes_translated_ > kMaxNodes)
       return OnnxError("the model has more than ", kMaxNodes, " nodes, functions expanded");
     const absl::Status status = TranslateNode(node, scope);
     // GraphBuilder's error came first, and names the node already.

@@ -39,7 +39,7 @@ class OnnxTranslator {
   absl::StatusOr<std::map<std::string, int>> Opsets(
       const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) const;
 
-  absl::Status AddInitialisers(const onnx::GraphProto& graph, Scope& scope);
+  static absl::Status AddInitialisers(const onnx::GraphProto& graph, Scope& scope);
   absl::Status AddInputs(const onnx::GraphProto& graph, Scope& scope);
   absl::StatusOr<Dims> InputDims(const onnx::ValueInfoProto& input);
   absl::Status AddInput(const onnx::ValueInfoProto& input, Scope& scope);
@@ -57,7 +57,7 @@ class OnnxTranslator {
                               Scope& scope);
   absl::Status TranslateNode(const onnx::NodeProto& proto, Scope& scope);
   absl::Status Dispatch(OnnxNode& node, Scope& scope);
-  absl::Status CallOperator(OnnxNode& node);
+  static absl::Status CallOperator(OnnxNode& node);
   absl::Status CallFunction(const onnx::FunctionProto& function, OnnxNode& node,
                             const Scope& caller);
   absl::Status InlineIf(OnnxNode& node, const Scope& scope);
@@ -77,7 +77,7 @@ class OnnxTranslator {
   std::map<std::string, int64_t> fixed_params_;  // dim_params that input_dims gives a size
   std::map<std::pair<std::string, int>, std::string> symbol_of_axis_;  // unnamed dims
   std::map<std::string, OnnxOperandPtr> inputs_;
-  int64_t nodes_left_;
+  int64_t nodes_translated_ = 0;
 };
 
 // "node 'add_3' (Add)", or "node making 'y' (Add)" for one without a name.

@@ -75,7 +75,7 @@ absl::Status Tile(OnnxNode& n) {
                        "; it must be from 0 to 2^40");
     const bool repeated = repeats[d] != IndexExpr(1);
     if (repeated) {
-      split.push_back(1);
+      split.emplace_back(1);
       expanded.push_back(repeats[d]);
     }
     split.push_back(dims[d]);

@@ -22,6 +22,8 @@ constexpr int kFmaChains = 16;          // independent vectors: latency 4, two a
 
 using Vector = float __attribute__((vector_size(32)));
 
+constexpr int64_t kWordBytes = sizeof(int64_t);
+
 // Kept from being removed.
 volatile float sink;
 
@@ -30,9 +32,9 @@ __attribute__((target("avx2,fma"))) float FmaPiece() {
   const Vector factor = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
   for (int64_t step = 0; step < kFmaSteps; ++step) {
 #pragma clang loop unroll(full)
-    for (int c = 0; c < kFmaChains; ++c) {
+    for (Vector& chain : chains) {
 #pragma clang fp contract(fast)
-      chains[c] = chains[c] * factor + factor;
+      chain = chain * factor + factor;
     }
   }
   float sum = 0;
@@ -51,7 +53,7 @@ class CpuProbes : public Probes {
     std::atomic<int64_t> total = 0;
     ForPieces([&](int64_t begin, int64_t bytes) {
       const auto* words = reinterpret_cast<const int64_t*>(from_.data() + begin);
-      total += std::accumulate(words, words + bytes / sizeof(int64_t), int64_t{0});
+      total += std::accumulate(words, words + bytes / kWordBytes, int64_t{0});
     });
     sink = static_cast<float>(total);
     return absl::OkStatus();

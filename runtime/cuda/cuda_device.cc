@@ -40,7 +40,8 @@ class CudaKernel : public LoadedKernel {
       return absl::OutOfRangeError(
           absl::StrCat(entry_, ": a grid of ", grid, " blocks; the limit is ", kMaxGrid));
     absl::InlinedVector<void*, 16> arguments;
-    for (void* const& buffer : buffers) arguments.push_back(const_cast<void**>(&buffer));
+    for (void* const& buffer : buffers)
+      arguments.push_back(static_cast<void*>(const_cast<void**>(&buffer)));
     for (const int64_t& size : sizes) arguments.push_back(const_cast<int64_t*>(&size));
     return Check(
         *driver_,

@@ -74,6 +74,7 @@ inline constexpr int kJitErrorLogBufferSizeBytes = 6;
   STAX_CUDA(EventElapsedTime, "cuEventElapsedTime", (float* ms, CUevent start, CUevent end))
 
 struct Driver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define STAX_CUDA_MEMBER(member, symbol, parameters) CUresult(*member) parameters = nullptr;
   STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA_MEMBER)
 #undef STAX_CUDA_MEMBER

@@ -29,7 +29,7 @@ std::vector<Case> Cases() {
 
 class DeterminismTest : public testing::TestWithParam<Case> {
  protected:
-  std::string CompileHere() {
+  static std::string CompileHere() {
     absl::StatusOr<Program> program =
         CompileModel(GetParam().graph.text, "textproto", GetParam().target);
     EXPECT_TRUE(program.ok()) << program.status();
@@ -37,7 +37,7 @@ class DeterminismTest : public testing::TestWithParam<Case> {
   }
 
   // By stax-compile, in `folder` (made) and with `environment` before the command.
-  std::string CompileThere(const std::string& folder, const std::string& environment) {
+  static std::string CompileThere(const std::string& folder, const std::string& environment) {
     const char* tools = getenv("TEST_SRCDIR");
     std::string path = absl::StrCat(testing::TempDir(), "/", GetParam().graph.name, folder);
     std::string command = absl::StrCat(

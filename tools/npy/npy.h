@@ -15,7 +15,7 @@ namespace stax {
 
 // InvalidArgument says what is wrong: no .npy file, Fortran order, an element type Stax lacks, or
 // a length that does not fit the shape.
-absl::StatusOr<HostTensor> ParseNpy(std::string_view bytes);
+absl::StatusOr<HostTensor> ParseNpy(std::string_view file);
 std::string FormatNpy(const HostTensor& tensor);
 
 // Errors name the path.

@@ -81,7 +81,9 @@ class Real : public Expr {
   int fraction_bits() const { return f64() ? 52 : 23; }
   int bias() const { return f64() ? 1023 : 127; }
   uint64_t sign_bit() const { return f64() ? uint64_t{1} << 63 : uint64_t{1} << 31; }
-  uint64_t infinity_bits() const { return uint64_t(2 * bias() + 1) << fraction_bits(); }
+  uint64_t infinity_bits() const {
+    return static_cast<uint64_t>(2 * bias() + 1) << fraction_bits();
+  }
   // 1.5 * 2^fraction_bits: adding it rounds to an integer, left in the low bits of the sum.
   double rounding_constant() const { return f64() ? 0x1.8p52 : 0x1.8p23; }
   uint64_t rounding_constant_bits() const { return f64() ? 0x4338000000000000 : 0x4b400000; }

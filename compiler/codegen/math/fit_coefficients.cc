@@ -186,7 +186,7 @@ std::vector<Real> Remez(const Samples& s, int terms) {
       std::vector<Real> row;
       Real power = s.weight[p];
       for (int k = 0; k < terms; ++k, power = power * s.x[p]) row.push_back(power);
-      row.push_back(Real(i % 2 == 0 ? 1 : -1));
+      row.emplace_back(i % 2 == 0 ? 1 : -1);
       a.push_back(row);
       b.push_back(s.weight[p] * s.target[p]);
     }

@@ -131,8 +131,8 @@ void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
 }
 
 // Exponent of the last place of a number with binary exponent `e` (0.5 <= m < 1).
-long LastPlace(long e, bool f64) {
-  return f64 ? std::max<long>(e - 53, -1074) : std::max<long>(e - 24, -149);
+int64_t LastPlace(int64_t e, bool f64) {
+  return f64 ? std::max<int64_t>(e - 53, -1074) : std::max<int64_t>(e - 24, -149);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ double UlpError(OpCode code, bool f64, double computed, double a, double b) {
   if (mpfr_nan_p(exact.x) || std::isnan(computed)) {
     return mpfr_nan_p(exact.x) && std::isnan(computed) ? 0 : infinity;
   }
-  const long limit = f64 ? 1024 : 128;
+  const int64_t limit = f64 ? 1024 : 128;
   if (std::isinf(computed)) {
     const bool same_sign = (computed < 0) == (mpfr_sgn(exact.x) < 0);
     // Overflow: the exact value must reach the middle between the largest number and 2^limit.
@@ -158,7 +158,7 @@ double UlpError(OpCode code, bool f64, double computed, double a, double b) {
   if (std::isinf(computed)) {
     mpfr_set_si_2exp(got.x, computed < 0 ? -1 : 1, limit, kRound);
   }
-  const long place = LastPlace(std::min<long>(mpfr_get_exp(exact.x), limit), f64);
+  const int64_t place = LastPlace(std::min<int64_t>(mpfr_get_exp(exact.x), limit), f64);
   mpfr_sub(got.x, got.x, exact.x, kRound);
   mpfr_abs(got.x, got.x, kRound);
   mpfr_mul_2si(got.x, got.x, -place, kRound);

@@ -21,8 +21,8 @@ std::vector<OpCode> OpsOnType(DType type, bool math);
 // elements, no multiple of any vector width.
 LoopNest OpsNest(const std::vector<OpCode>& ops, DType type);
 
-// o_<type> = a cast to each type.
-LoopNest CastsNest(DType from);
+// o_<to> = a of `type`, cast to each type.
+LoopNest CastsNest(DType type);
 
 // Rows of `length`, reduced along the contiguous dim (inner) or across it. `kind`: "sum", "argmax"
 LoopNest ReduceNest(const std::string& kind, DType type, int rows, int length, bool inner);

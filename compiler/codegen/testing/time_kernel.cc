@@ -63,7 +63,8 @@ void Time(const KernelSpec& kernel, const std::string& text) {
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 5) {
+  int y_dims = 0;
+  if (argc < 5 || !absl::SimpleAtoi(argv[3], &y_dims)) {
     std::fprintf(stderr,
                  "usage: time_kernel NEST_FILE pointwise|looped|persistent Y_DIMS CONFIG...\n");
     return 2;
@@ -76,7 +77,7 @@ int Main(int argc, char** argv) {
                                        form == "pointwise" ? KernelForm::kPointwise
                                        : form == "looped"  ? KernelForm::kLooped
                                                            : KernelForm::kPersistent,
-                                       std::atoi(argv[3]));
+                                       y_dims);
   std::printf("%s, %s\n", kernel.name.c_str(), form.c_str());
   for (int i = 4; i < argc; ++i) Time(kernel, argv[i]);
   return 0;
