@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/cuda/code_images.h"
 #include "runtime/cuda/driver.h"
 
 namespace stax {
@@ -116,7 +117,7 @@ class CudaDevice : public Device {
       driver_->CtxSetCurrent(context_);
   }
 
-  absl::Status CheckTarget(const Target& target) const;
+  absl::StatusOr<cuda::CUmodule> LoadModule(const cuda::CodeImage& image, const std::string& entry);
 
   const Driver* driver_;
   cuda::CUdevice device_;
@@ -125,37 +126,33 @@ class CudaDevice : public Device {
   int capability_;  // 90 for 9.0
 };
 
-absl::Status CudaDevice::CheckTarget(const Target& target) const {
-  if (target.kind() != "cuda") {
-    return absl::InvalidArgumentError(absl::StrCat("the program is compiled for ", target.kind(),
-                                                   "; this device runs cuda programs"));
-  }
-  // sm_90a code runs on 9.0 only, sm_80 on 8.0 and later.
-  bool fits = target.arch() == "sm_90a" ? capability_ == 90 : capability_ >= 80;
-  if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrFormat(
-      "the program is compiled for %s; this device has compute capability %d.%d, compile with "
-      "--target=%s",
-      target.arch(), capability_ / 10, capability_ % 10, info_.best_target));
-}
-
-absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& variant) {
-  if (absl::Status status = CheckTarget(variant.target()); !status.ok()) return status;
-  UseContext();
+absl::StatusOr<cuda::CUmodule> CudaDevice::LoadModule(const cuda::CodeImage& image,
+                                                      const std::string& entry) {
   std::string log(kLogBytes, '\0');
   int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferSizeBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};
-  const void* image = variant.cubin().empty() ? static_cast<const void*>(variant.ptx().c_str())
-                                              : variant.cubin().data();
   cuda::CUmodule module = nullptr;
   absl::Status status =
-      Check(*driver_, driver_->ModuleLoadDataEx(&module, image, 2, options, values),
-            absl::StrCat("cannot load ", variant.entry()));
-  if (!status.ok())
-    return absl::Status(status.code(), absl::StrCat(status.message(), "\n", log.c_str()));
+      Check(*driver_, driver_->ModuleLoadDataEx(&module, image.data, 2, options, values),
+            absl::StrCat("cannot load ", entry, " (", image.what, ")"));
+  if (status.ok()) return module;
+  return absl::Status(status.code(), absl::StrCat(status.message(), "\n", log.c_str()));
+}
+
+absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& variant) {
+  absl::StatusOr<std::vector<cuda::CodeImage>> images = cuda::CodeImagesFor(variant, capability_);
+  if (!images.ok()) return images.status();
+  UseContext();
+  absl::StatusOr<cuda::CUmodule> loaded = LoadModule(images->front(), variant.entry());
+  // A cubin may come from a toolkit that is newer than the driver.
+  for (size_t i = 1; i < images->size() && !loaded.ok(); ++i)
+    loaded = LoadModule((*images)[i], variant.entry());
+  if (!loaded.ok()) return loaded.status();
+  cuda::CUmodule module = *loaded;
   cuda::CUfunction function = nullptr;
-  status = Check(*driver_, driver_->ModuleGetFunction(&function, module, variant.entry().c_str()),
-                 absl::StrCat("cannot find ", variant.entry()));
+  absl::Status status =
+      Check(*driver_, driver_->ModuleGetFunction(&function, module, variant.entry().c_str()),
+            absl::StrCat("cannot find ", variant.entry()));
   if (!status.ok()) {
     driver_->ModuleUnload(module);
     return status;
@@ -192,7 +189,7 @@ DeviceInfo DescribeDevice(const Driver& driver, cuda::CUdevice device, int capab
   size_t bytes = 0;
   driver.DeviceTotalMem(&bytes, device);
   info.memory_bytes = static_cast<int64_t>(bytes);
-  info.best_target = capability == 90 ? "cuda:sm_90a" : "cuda:sm_80";
+  info.best_target = cuda::BestTarget(capability);
   return info;
 }
 
