@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "runtime/cpu/thread_pool.h"
 
 namespace stax {
@@ -31,17 +33,52 @@ absl::Status ToStatus(llvm::Error error, absl::string_view doing) {
       absl::StrCat("cannot ", doing, ": ", llvm::toString(std::move(error))));
 }
 
+// Links object code into this process. Not LLJIT: it would bring LLVM's code generator along, 30 MB
+// to a program that compiles nothing.
+class ObjectLoader {
+ public:
+  static absl::StatusOr<std::unique_ptr<ObjectLoader>> Create() {
+    auto process = llvm::orc::SelfExecutorProcessControl::Create(
+        nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
+    if (!process) return ToStatus(process.takeError(), "start the object loader");
+    return std::make_unique<ObjectLoader>(std::move(*process));
+  }
+  explicit ObjectLoader(std::unique_ptr<llvm::orc::ExecutorProcessControl> process)
+      : session_(std::move(process)), layer_(session_) {}
+  ~ObjectLoader() { llvm::consumeError(session_.endSession()); }
+
+  // Room for the code of one kernel.
+  llvm::orc::JITDylib& Add(const std::string& entry) {
+    return session_.createBareJITDylib(absl::StrCat(entry, "#", loaded_.fetch_add(1)));
+  }
+  void Remove(llvm::orc::JITDylib& dylib) { llvm::consumeError(session_.removeJITDylib(dylib)); }
+
+  absl::StatusOr<CpuEntry> Load(llvm::orc::JITDylib& dylib, const Variant& variant) {
+    if (llvm::Error error = layer_.add(
+            dylib, llvm::MemoryBuffer::getMemBufferCopy(variant.object(), variant.entry())))
+      return ToStatus(std::move(error), absl::StrCat("load the code of ", variant.entry()));
+    llvm::Expected<llvm::orc::ExecutorSymbolDef> symbol =
+        session_.lookup({&dylib}, session_.intern(variant.entry()));
+    if (!symbol) return ToStatus(symbol.takeError(), absl::StrCat("find ", variant.entry()));
+    return symbol->getAddress().toPtr<CpuEntry>();
+  }
+
+ private:
+  llvm::orc::ExecutionSession session_;
+  llvm::orc::ObjectLinkingLayer layer_;
+  std::atomic<int> loaded_ = 0;  // makes the dylibs' names unique
+};
+
 class CpuKernel : public LoadedKernel {
  public:
-  // `dylib` holds the kernel's code and nothing else.
-  CpuKernel(llvm::orc::LLJIT* jit, llvm::orc::JITDylib* dylib, ThreadPool* pool)
-      : jit_(jit), dylib_(dylib), pool_(pool) {}
-  ~CpuKernel() override { llvm::consumeError(jit_->getExecutionSession().removeJITDylib(*dylib_)); }
+  CpuKernel(const std::string& entry, ObjectLoader* loader, ThreadPool* pool)
+      : loader_(loader), dylib_(loader->Add(entry)), pool_(pool) {}
+  ~CpuKernel() override { loader_->Remove(dylib_); }
 
-  absl::Status Link(const std::string& entry) {
-    llvm::Expected<llvm::orc::ExecutorAddr> address = jit_->lookup(*dylib_, entry);
-    if (!address) return ToStatus(address.takeError(), absl::StrCat("find ", entry));
-    entry_ = address->toPtr<CpuEntry>();
+  absl::Status Load(const Variant& variant) {
+    absl::StatusOr<CpuEntry> entry = loader_->Load(dylib_, variant);
+    if (!entry.ok()) return entry.status();
+    entry_ = *entry;
     return absl::OkStatus();
   }
 
@@ -54,8 +91,8 @@ class CpuKernel : public LoadedKernel {
   }
 
  private:
-  llvm::orc::LLJIT* jit_;
-  llvm::orc::JITDylib* dylib_;
+  ObjectLoader* loader_;
+  llvm::orc::JITDylib& dylib_;
   CpuEntry entry_ = nullptr;
   ThreadPool* pool_;
 };
@@ -90,8 +127,8 @@ bool HasLevel3() {
 
 class CpuDevice : public Device {
  public:
-  CpuDevice(int threads, std::unique_ptr<llvm::orc::LLJIT> jit)
-      : pool_(threads), jit_(std::move(jit)) {
+  CpuDevice(int threads, std::unique_ptr<ObjectLoader> loader)
+      : pool_(threads), loader_(std::move(loader)) {
     info_.name = ProcessorName();
     info_.kind = "cpu";
     info_.multiprocessors = threads;
@@ -129,8 +166,7 @@ class CpuDevice : public Device {
  private:
   DeviceInfo info_;
   ThreadPool pool_;
-  std::unique_ptr<llvm::orc::LLJIT> jit_;  // one session, a dylib for each kernel
-  std::atomic<int> loaded_ = 0;            // makes the dylibs' names unique
+  std::unique_ptr<ObjectLoader> loader_;
 };
 
 absl::Status CheckTarget(const Target& target) {
@@ -148,15 +184,8 @@ absl::Status CheckTarget(const Target& target) {
 
 absl::StatusOr<std::unique_ptr<LoadedKernel>> CpuDevice::Load(const Variant& variant) {
   if (absl::Status status = CheckTarget(variant.target()); !status.ok()) return status;
-  llvm::Expected<llvm::orc::JITDylib&> dylib =
-      jit_->createJITDylib(absl::StrCat(variant.entry(), "#", loaded_.fetch_add(1)));
-  if (!dylib) return ToStatus(dylib.takeError(), "make room for code");
-  auto kernel = std::make_unique<CpuKernel>(jit_.get(), &*dylib, &pool_);
-  std::unique_ptr<llvm::MemoryBuffer> object =
-      llvm::MemoryBuffer::getMemBufferCopy(variant.object(), variant.entry());
-  if (llvm::Error error = jit_->addObjectFile(*dylib, std::move(object)))
-    return ToStatus(std::move(error), absl::StrCat("load the code of ", variant.entry()));
-  if (absl::Status status = kernel->Link(variant.entry()); !status.ok()) return status;
+  auto kernel = std::make_unique<CpuKernel>(variant.entry(), loader_.get(), &pool_);
+  if (absl::Status status = kernel->Load(variant); !status.ok()) return status;
   return kernel;
 }
 
@@ -165,11 +194,9 @@ absl::StatusOr<std::unique_ptr<LoadedKernel>> CpuDevice::Load(const Variant& var
 absl::StatusOr<std::unique_ptr<Device>> OpenCpuDevice(int threads) {
   if (!HasLevel3())
     return absl::UnavailableError("the cpu device needs AVX2, FMA and BMI2 (x86-64-v3)");
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
-  if (!jit) return ToStatus(jit.takeError(), "start the object loader");
-  return std::make_unique<CpuDevice>(threads > 0 ? threads : UsableCores(), std::move(*jit));
+  absl::StatusOr<std::unique_ptr<ObjectLoader>> loader = ObjectLoader::Create();
+  if (!loader.ok()) return loader.status();
+  return std::make_unique<CpuDevice>(threads > 0 ? threads : UsableCores(), *std::move(loader));
 }
 
 }  // namespace stax
