@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "ir/artifact/artifact_io.h"
 #include "runtime/device.h"
 #include "runtime/executor.h"
 
 struct StaxProgram {
   stax::Program program;  // until the executor takes it
-  std::unique_ptr<stax::Device> device;
-  std::unique_ptr<stax::Executor> executor;
   int device_type = 0;
-  int device_id = 0;
+  int device_id = 0;  // once there is an executor
+  std::unique_ptr<stax::Device> device;
+  std::unique_ptr<stax::Executor> executor;  // gone before its device
 };
 
 namespace stax {
@@ -41,7 +42,18 @@ int Report(const absl::Status& status) {
   }
 }
 
-absl::StatusOr<DType> FromDlpack(const StaxTensor& tensor) {
+std::string DeviceText(int type, int id) {
+  switch (type) {
+    case kDlCpu:
+      return "the CPU";
+    case kDlCuda:
+      return absl::StrCat("CUDA device ", id);
+    default:
+      return absl::StrCat("a device of DLPack's type ", type);
+  }
+}
+
+absl::StatusOr<DType> DTypeOf(absl::string_view what, const StaxTensor& tensor) {
   struct Row {
     int code;
     int bits;
@@ -56,76 +68,113 @@ absl::StatusOr<DType> FromDlpack(const StaxTensor& tensor) {
   for (const Row& row : kRows) {
     if (row.code == tensor.code && row.bits == tensor.bits && tensor.lanes == 1) return row.dtype;
   }
-  return absl::InvalidArgumentError(absl::StrCat("DLPack type (code ", tensor.code, ", bits ",
-                                                 tensor.bits, ", lanes ", tensor.lanes,
-                                                 ") is not supported"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " has DLPack type (code ", tensor.code, ", bits ", tensor.bits, ", lanes ",
+      tensor.lanes, "), which no program takes: int, uint, float, bfloat or bool of one lane"));
 }
 
-absl::StatusOr<std::vector<TensorRef>> FromDlpack(const StaxProgram& program, int count,
-                                                  const StaxTensor* tensors,
-                                                  absl::string_view what) {
-  if (count < 0 || (count > 0 && tensors == nullptr))
-    return absl::InvalidArgumentError(absl::StrCat("no ", what, "s were given"));
-  std::vector<TensorRef> refs(count);
-  for (int i = 0; i < count; ++i) {
-    const StaxTensor& tensor = tensors[i];
-    if (tensor.device_type != program.device_type || tensor.device_id != program.device_id)
-      return absl::InvalidArgumentError(absl::StrCat(
-          what, " ", i, " is on DLPack device (", tensor.device_type, ", ", tensor.device_id,
-          "); the program runs on (", program.device_type, ", ", program.device_id, ")"));
-    if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
-      return absl::InvalidArgumentError(absl::StrCat(what, " ", i, " has no shape"));
-    absl::StatusOr<DType> dtype = FromDlpack(tensor);
-    if (!dtype.ok()) return dtype.status();
-    refs[i].dtype = *dtype;
-    refs[i].data = static_cast<char*>(tensor.data) + tensor.byte_offset;
-    refs[i].dims.assign(tensor.shape, tensor.shape + tensor.ndim);
-    if (tensor.strides != nullptr)
-      refs[i].strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+// Where the program runs (or, before its first run, would run), by its first tensor.
+int DeviceIdFor(const StaxProgram& program, absl::Span<const StaxTensor> inputs,
+                absl::Span<const StaxTensor> outputs) {
+  if (program.executor != nullptr || program.device_type == kDlCpu) return program.device_id;
+  if (!inputs.empty()) return inputs[0].device_id;
+  return outputs.empty() ? 0 : outputs[0].device_id;
+}
+
+absl::StatusOr<TensorRef> FromDlpack(absl::string_view what, const StaxTensor& tensor,
+                                     int device_type, int device_id) {
+  // DLPack leaves the CPU's number open.
+  if (tensor.device_type != device_type || (device_type != kDlCpu && tensor.device_id != device_id))
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " is on ", DeviceText(tensor.device_type, tensor.device_id),
+                     "; the program runs on ", DeviceText(device_type, device_id)));
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr))
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has no shape: ndim is ", tensor.ndim,
+                     tensor.ndim < 0 ? "" : ", and shape is a null pointer"));
+  absl::StatusOr<DType> dtype = DTypeOf(what, tensor);
+  if (!dtype.ok()) return dtype.status();
+  TensorRef ref;
+  ref.dtype = *dtype;
+  if (tensor.data != nullptr) ref.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  ref.dims.assign(tensor.shape, tensor.shape + tensor.ndim);
+  if (tensor.strides != nullptr) ref.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+  return ref;
+}
+
+absl::StatusOr<std::vector<TensorRef>> FromDlpack(absl::string_view what,
+                                                  absl::Span<const StaxTensor> tensors,
+                                                  int device_type, int device_id) {
+  std::vector<TensorRef> refs;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    absl::StatusOr<TensorRef> ref =
+        FromDlpack(absl::StrCat(what, " ", i), tensors[i], device_type, device_id);
+    if (!ref.ok()) return ref.status();
+    refs.push_back(*std::move(ref));
   }
   return refs;
 }
 
-absl::Status OpenFor(StaxProgram& program, int num_inputs, const StaxTensor* inputs,
-                     int num_outputs, const StaxTensor* outputs) {
-  bool cuda = program.program.target().kind() == "cuda";
-  program.device_type = cuda ? kDlCuda : kDlCpu;
-  if (num_inputs > 0 && inputs != nullptr) {
-    program.device_id = inputs[0].device_id;
-  } else if (num_outputs > 0 && outputs != nullptr) {
-    program.device_id = outputs[0].device_id;
-  }
+absl::Status Open(StaxProgram& program, int device_id) {
   absl::StatusOr<std::unique_ptr<Device>> device =
-      OpenDevice(cuda ? absl::StrCat("cuda:", program.device_id) : "cpu");
+      OpenDevice(program.device_type == kDlCuda ? absl::StrCat("cuda:", device_id) : "cpu");
   if (!device.ok()) return device.status();
-  program.device = *std::move(device);
   absl::StatusOr<std::unique_ptr<Executor>> executor =
-      Executor::Create(program.program, program.device.get());
+      Executor::Create(program.program, device->get());
   if (!executor.ok()) return executor.status();
+  program.device_id = device_id;
+  program.device = *std::move(device);
   program.executor = *std::move(executor);
   program.program.Clear();  // the executor has its own
   return absl::OkStatus();
 }
 
-absl::Status Run(StaxProgram& program, int num_inputs, const StaxTensor* inputs, int num_outputs,
-                 const StaxTensor* outputs, void* stream) {
-  if (program.executor == nullptr) {
-    absl::Status status = OpenFor(program, num_inputs, inputs, num_outputs, outputs);
-    if (!status.ok()) return status;
-  }
-  absl::StatusOr<std::vector<TensorRef>> in = FromDlpack(program, num_inputs, inputs, "input");
+absl::Status Run(StaxProgram& program, absl::Span<const StaxTensor> inputs,
+                 absl::Span<const StaxTensor> outputs, void* stream) {
+  const int device_id = DeviceIdFor(program, inputs, outputs);
+  absl::StatusOr<std::vector<TensorRef>> in =
+      FromDlpack("input", inputs, program.device_type, device_id);
   if (!in.ok()) return in.status();
-  absl::StatusOr<std::vector<TensorRef>> out = FromDlpack(program, num_outputs, outputs, "output");
+  absl::StatusOr<std::vector<TensorRef>> out =
+      FromDlpack("output", outputs, program.device_type, device_id);
   if (!out.ok()) return out.status();
+  if (program.executor == nullptr) {
+    if (absl::Status status = Open(program, device_id); !status.ok()) return status;
+  }
   return program.executor->Run(*in, *out, stream);
 }
 
+absl::Status CheckArray(absl::string_view what, int count, const StaxTensor* tensors) {
+  if (count < 0)
+    return absl::InvalidArgumentError(absl::StrCat("stax_program_run: num_", what, " is ", count));
+  if (count > 0 && tensors == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("stax_program_run: num_", what, " is ", count,
+                                                   ", and ", what, " a null pointer"));
+  return absl::OkStatus();
+}
+
+absl::Status Run(StaxProgram* program, int num_inputs, const StaxTensor* inputs, int num_outputs,
+                 const StaxTensor* outputs, void* stream) {
+  if (program == nullptr)
+    return absl::InvalidArgumentError("stax_program_run: program is a null pointer");
+  if (absl::Status status = CheckArray("inputs", num_inputs, inputs); !status.ok()) return status;
+  if (absl::Status status = CheckArray("outputs", num_outputs, outputs); !status.ok())
+    return status;
+  return Run(*program, absl::MakeSpan(inputs, num_inputs), absl::MakeSpan(outputs, num_outputs),
+             stream);
+}
+
 absl::Status Load(const char* path, StaxProgram** out) {
-  if (path == nullptr || out == nullptr)
-    return absl::InvalidArgumentError("stax_program_load: a null pointer was given");
+  if (out == nullptr) return absl::InvalidArgumentError("stax_program_load: out is a null pointer");
+  *out = nullptr;
+  if (path == nullptr)
+    return absl::InvalidArgumentError("stax_program_load: path is a null pointer");
   absl::StatusOr<Program> program = ReadProgram(path);
   if (!program.ok()) return program.status();
-  *out = new StaxProgram{*std::move(program), nullptr, nullptr};
+  auto loaded = std::make_unique<StaxProgram>();
+  loaded->device_type = program->target().kind() == "cuda" ? kDlCuda : kDlCpu;
+  loaded->program = *std::move(program);
+  *out = loaded.release();
   return absl::OkStatus();
 }
 
@@ -138,15 +187,9 @@ int stax_program_load(const char* path, StaxProgram** out) {
 
 int stax_program_run(StaxProgram* program, int num_inputs, const StaxTensor* inputs,
                      int num_outputs, StaxTensor* outputs, void* cu_stream) {
-  if (program == nullptr)
-    return stax::Report(absl::InvalidArgumentError("stax_program_run: program is a null pointer"));
-  return stax::Report(stax::Run(*program, num_inputs, inputs, num_outputs, outputs, cu_stream));
+  return stax::Report(stax::Run(program, num_inputs, inputs, num_outputs, outputs, cu_stream));
 }
 
 const char* stax_last_error(void) { return stax::last_error.c_str(); }
 
-void stax_program_free(StaxProgram* program) {
-  if (program == nullptr) return;
-  program->executor.reset();  // before its device
-  delete program;
-}
+void stax_program_free(StaxProgram* program) { delete program; }

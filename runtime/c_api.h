@@ -5,10 +5,11 @@
  *   stax_program_run(p, 1, &x, 1, &y, stream);
  *
  * Every function returns 0, or a StaxError and sets the calling thread's stax_last_error().
- * Tensors are DLPack's DLTensor: dense row-major; on a GPU device pointers of the primary context
- * of the device of the first tensor. Calls are asynchronous on `cu_stream` (a CUstream; NULL is the
- * default stream). After the first run with some sizes, nothing is allocated on the device. One
- * program may be used by one thread at a time.
+ * Tensors are DLPack's DLTensor, dense row-major, on the device that the program was compiled for:
+ * host pointers for cpu, for cuda device pointers of the primary context of the first tensor's
+ * device. Calls are asynchronous on `cu_stream` (a CUstream; NULL is the default stream); on the
+ * CPU, which ignores it, they return when the outputs are there. After the first run with some
+ * sizes, nothing is allocated on the device. One program may be used by one thread at a time.
  */
 #ifndef STAX_RUNTIME_C_API_H_
 #define STAX_RUNTIME_C_API_H_
@@ -39,20 +40,25 @@ typedef struct {
 
 typedef enum {
   STAX_OK = 0,
-  STAX_FAILED = 1,      /* a kernel failed */
-  STAX_BAD_REQUEST = 2, /* file, shapes, types, strides */
+  STAX_FAILED = 1,      /* a kernel failed, no memory */
+  STAX_BAD_REQUEST = 2, /* file, shapes, types, strides, device of a tensor, null pointers */
   STAX_MISSING = 3      /* device or driver */
 } StaxError;
 
-/* Reads a program written by stax-compile or stax-tune. The device is opened on the first run. */
+/* Reads a program written by stax-compile or stax-tune; *out is NULL after an error. The device is
+ * opened on the first run. */
 STAX_EXPORT int stax_program_load(const char* path, StaxProgram** out);
 
+/* Checks every tensor before it writes any output. Without inputs (outputs), num_inputs is 0 and
+ * inputs may be NULL. */
 STAX_EXPORT int stax_program_run(StaxProgram* program, int num_inputs, const StaxTensor* inputs,
                                  int num_outputs, StaxTensor* outputs, void* cu_stream);
 
-/* Text of the calling thread's last error; "" when there was none. Valid until its next call. */
+/* What was wrong with the calling thread's last load or run; "" when nothing was. Valid until its
+ * next one. */
 STAX_EXPORT const char* stax_last_error(void);
 
+/* NULL does nothing. On a GPU, all runs must have ended. */
 STAX_EXPORT void stax_program_free(StaxProgram* program);
 
 #ifdef __cplusplus

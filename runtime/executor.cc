@@ -248,9 +248,10 @@ absl::Status Executor::State::CheckTensor(absl::string_view what, int buffer,
     return absl::InvalidArgumentError(absl::StrCat(what, " has element type ",
                                                    std::string(DTypeName(tensor.dtype)),
                                                    "; expected ", shape.ToString()));
-  if (absl::Status status = CheckDense(what, tensor); !status.ok()) return status;
   absl::StatusOr<int64_t> bytes = ByteSize(tensor.dtype, tensor.dims);
-  if (!bytes.ok()) return bytes.status();
+  if (!bytes.ok())
+    return absl::Status(bytes.status().code(), absl::StrCat(what, ": ", bytes.status().message()));
+  if (absl::Status status = CheckDense(what, tensor); !status.ok()) return status;
   if (*bytes == 0) return absl::OkStatus();
   if (tensor.data == nullptr)
     return absl::InvalidArgumentError(absl::StrCat(what, " has no data (a null pointer)"));
