@@ -22,6 +22,7 @@ extern "C" {
 
 #define STAX_EXPORT __attribute__((visibility("default")))
 
+/* NOLINTBEGIN(modernize-use-using): C. */
 typedef struct StaxProgram StaxProgram;
 
 /* Layout of DLTensor, https://dmlc.github.io/dlpack (v0.8). */
@@ -44,6 +45,7 @@ typedef enum {
   STAX_BAD_REQUEST = 2, /* file, shapes, types, strides, device of a tensor, null pointers */
   STAX_MISSING = 3      /* device or driver */
 } StaxError;
+/* NOLINTEND(modernize-use-using) */
 
 /* Reads a program written by stax-compile or stax-tune; *out is NULL after an error. The device is
  * opened on the first run. */
