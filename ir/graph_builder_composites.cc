@@ -146,7 +146,7 @@ GraphBuilder::Tensor GraphBuilder::Cumulative(ReduceKind kind, Tensor x, int axi
 std::vector<int> GraphBuilder::AllAxes(Tensor x) const { return AxesFrom(x, 0); }
 
 std::vector<int> GraphBuilder::AxesFrom(Tensor x, int axis) const {
-  const std::vector<int>& axes(rank(x) - axis);
+  std::vector<int> axes(rank(x) - axis);
   std::iota(axes.begin(), axes.end(), axis);
   return axes;
 }
@@ -196,7 +196,7 @@ GraphBuilder::Tensor GraphBuilder::LayerNorm(Tensor x, int axis, std::optional<T
   return InFloat(kName, x, [&](Tensor v) -> Tensor {
     const std::optional<int> first = Axis(kName, axis, rank(v));
     if (!first.has_value()) return {};
-    const std::vector<int>& axes = AxesFrom(v, *first);
+    const std::vector<int> axes = AxesFrom(v, *first);
     const Tensor deviation = Sub(v, Mean(v, axes, true));
     const Tensor variance = Mean(Mul(deviation, deviation), axes, true);
     const Tensor rstd = Unary(OpCode::kRsqrt, Add(variance, Scalar(dtype(v), epsilon)));
