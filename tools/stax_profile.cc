@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "ir/artifact/artifact_io.h"
 #include "profiler/calibration/calibrate.h"
+#include "profiler/report/html.h"
 #include "profiler/report/profile.h"
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"

@@ -1,187 +1,142 @@
-#include <algorithm>
-#include <cmath>
+#include "profiler/report/html.h"
+
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "profiler/report/profile.h"
+#include "absl/strings/str_join.h"
+#include "profiler/report/html_escape.h"
+#include "profiler/report/quantity.h"
+#include "profiler/report/roofline_plot.h"
 
 namespace stax {
 namespace {
 
-constexpr double kWidth = 860;
-constexpr double kHeight = 440;
-constexpr double kMargin = 60;
+// Nothing runs and nothing is loaded, whatever a name may say.
+constexpr char kPolicy[] = "default-src 'none'; style-src 'unsafe-inline'";
 
-constexpr char kStyle[] =
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;"
-    "color:#1b1f24}h1{font-size:1.4rem}table{border-collapse:collapse;width:100%;font-size:14px}"
-    "th,td{padding:.35rem .6rem;border-bottom:1px solid #d8dee4;text-align:right}"
-    "th:first-child,td:first-child,th:last-child,td:last-child{text-align:left}"
-    "svg text{font:12px system-ui,sans-serif;fill:#57606a}.roof{stroke:#57606a;stroke-width:2;"
-    "fill:none}.grid{stroke:#eaeef2}.point{fill:#0969da}.point:hover{fill:#cf222e}p{color:#57606a}";
+constexpr char kStyle[] = R"(
+:root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --back: #ffffff; --line: #d8dee4; --grid: #eaeef2;
+  --mark: #0969da; --chosen: #b3261e; --chosen-back: #fff1c2; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e6edf3; --faint: #9da7b3; --back: #0d1117; --line: #30363d; --grid: #21262d;
+    --mark: #58a6ff; --chosen: #ff8f87; --chosen-back: #4a3a10; }
+}
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
+  background: var(--back); }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .25rem; }
+h1, p, dd, td { overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+p, small, dt { color: var(--faint); }
+p { margin: .25rem 0; }
+dl { display: flex; flex-wrap: wrap; gap: .5rem 2.5rem; margin: 0; }
+dt { font-size: 13px; }
+dd { margin: 0; font-weight: 600; }
+code { font: 13px/1.4 ui-monospace, monospace; }
+small { display: block; font-size: 12px; }
+.scroll { overflow-x: auto; }
+svg { display: block; width: 100%; min-width: 44rem; }
+svg text { font: 13px system-ui, sans-serif; fill: var(--faint); }
+.tick path { stroke: var(--grid); }
+.roof { stroke: var(--faint); stroke-width: 2; fill: none; }
+.point { fill: var(--mark); stroke: var(--back); }
+svg .number { font-weight: 600; fill: var(--text); }
+svg .number, svg .roof-label { paint-order: stroke; stroke: var(--back); stroke-width: 3px; stroke-linejoin: round; }
+.point:hover, .point:target { fill: var(--chosen); }
+tr:target { background: var(--chosen-back); }
+a { color: var(--mark); }
+table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
+th, td { padding: .4rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+th { vertical-align: bottom; }
+td { white-space: nowrap; }
+.name, .verdict { text-align: left; white-space: normal; min-width: 14.5rem; }
+.name { min-width: 16rem; }
+)";
 
-std::string Escape(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+// NAME=VALUE, sorted by name.
+std::string Assignments(const google::protobuf::Map<std::string, int64_t>& values) {
+  const std::map<std::string, int64_t> sorted(values.begin(), values.end());
+  return EscapeHtml(absl::StrJoin(sorted, " ", absl::PairFormatter("=")));
 }
 
-// Decades of one logarithmic axis.
-struct LogAxis {
-  int low = 0;  // exponents of ten
-  int high = 0;
-  void Include(double value) {
-    if (!(value > 0)) return;
-    low = std::min(low, static_cast<int>(std::floor(std::log10(value))));
-    high = std::max(high, static_cast<int>(std::ceil(std::log10(value))));
-  }
-  // 0 at the low end, 1 at the high end.
-  double Position(double value) const {
-    return (std::log10(value) - low) / std::max(1, high - low);
-  }
-};
-
-// Achieved flop/s of a kernel; its point in the plot.
-double Rate(const KernelProfile& k) { return k.flops() / k.measured_ns() * 1e9; }
-
-bool HasPoint(const KernelProfile& k) {
-  return k.flops() > 0 && k.intensity_flops_per_byte() > 0 && k.measured_ns() > 0;
+std::string Calibration(const DeviceSpec& device) {
+  std::string list =
+      absl::StrCat("<h2>Device, calibrated ", EscapeHtml(device.date()), "</h2>\n<dl>\n");
+  auto append = [&](const std::string& what, const std::string& value) {
+    absl::StrAppend(&list, "<div><dt>", what, "</dt><dd>", value, "</dd></div>\n");
+  };
+  append("DRAM read", GigabytesPerS(device.dram_read_bytes_per_s()));
+  append("DRAM write", GigabytesPerS(device.dram_write_bytes_per_s()));
+  append("DRAM copy", GigabytesPerS(device.dram_copy_bytes_per_s()));
+  append("DRAM latency", absl::StrCat(ThreeDigits(device.latency_ns()), " ns"));
+  append("f32 FMA", WithPrefix(device.f32_flops_per_s(), "flop/s"));
+  append("Launch", absl::StrFormat("%.2f µs", device.launch_ns() / 1e3));
+  return absl::StrCat(list, "</dl>\n");
 }
 
-// The roofline plot: flop/s over flop/byte, both logarithmic. The slope is the copy bandwidth, the
-// flat part the f32 FMA rate.
-class RooflinePlot {
- public:
-  explicit RooflinePlot(const ProfileReport& report) : report_(report) {
-    const DeviceSpec& device = report.device();
-    ridge_ = device.f32_flops_per_s() / device.dram_copy_bytes_per_s();
-    x_.low = -1;
-    x_.Include(ridge_ * 10);
-    y_.low = y_.high = static_cast<int>(std::ceil(std::log10(device.f32_flops_per_s())));
-    for (const KernelProfile& k : report.kernels()) {
-      if (!HasPoint(k)) continue;
-      x_.Include(k.intensity_flops_per_byte());
-      y_.Include(Rate(k));
-    }
-    y_.Include(device.dram_copy_bytes_per_s() * std::pow(10.0, x_.low));
-  }
+std::string Row(const KernelProfile& k, int number) {
+  std::string row = absl::StrFormat("<tr id=\"kernel-%d\"><td>", number);
+  if (HasPoint(k))
+    absl::StrAppendFormat(&row, "<a href=\"#point-%d\">%d</a>", number, number);
+  else
+    absl::StrAppend(&row, number);
+  absl::StrAppend(&row, "</td><td class=\"name\"><code>", EscapeHtml(k.name()), "</code><small>",
+                  Assignments(k.config().values()), "</small></td>");
+  absl::StrAppendFormat(&row, "<td>%.2f</td><td>%.2f</td><td>%.2f to %.2f</td>",
+                        k.predicted_ns() / 1e3, k.measured_ns() / 1e3, k.interval_low_ns() / 1e3,
+                        k.interval_high_ns() / 1e3);
+  absl::StrAppend(&row, "<td>", ThreeDigits(1 + k.error()), "</td><td>",
+                  ThreeDigits(k.achieved_bytes_per_s() / 1e9), "</td><td>",
+                  ThreeDigits(AchievedFlopsPerS(k) / 1e9), "</td><td>",
+                  ThreeDigits(k.intensity_flops_per_byte()), "</td><td class=\"verdict\">",
+                  EscapeHtml(k.verdict()), "</td></tr>\n");
+  return row;
+}
 
-  std::string Svg() const {
-    std::string svg = absl::StrFormat(
-        "<svg viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\""
-        "Roofline plot\">\n",
-        kWidth, kHeight);
-    AppendGrid(svg);
-    AppendRoof(svg);
-    for (const KernelProfile& k : report_.kernels()) {
-      if (HasPoint(k)) AppendPoint(k, svg);
-    }
-    absl::StrAppendFormat(&svg,
-                          "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">flop / byte"
-                          "</text>\n<text x=\"4\" y=\"14\">flop / s</text>\n</svg>\n",
-                          kWidth / 2, kHeight - 8);
-    return svg;
-  }
+std::string Table(const ProfileReport& report) {
+  std::string table =
+      "<h2>Kernels</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>#</th>"
+      "<th class=\"name\">kernel</th><th>predicted µs</th><th>measured µs</th>"
+      "<th>95 % interval µs</th><th>measured / "
+      "predicted</th><th>GB/s</th><th>Gflop/s</th><th>flop/byte</th>"
+      "<th class=\"verdict\">verdict</th></tr></thead>\n<tbody>\n";
+  for (int i = 0; i < report.kernels_size(); ++i)
+    absl::StrAppend(&table, Row(report.kernels(i), i + 1));
+  return absl::StrCat(table, "</tbody></table></div>\n");
+}
 
- private:
-  double X(double intensity) const {
-    return kMargin + x_.Position(intensity) * (kWidth - 2 * kMargin);
-  }
-  double Y(double rate) const {
-    return kHeight - kMargin - y_.Position(rate) * (kHeight - 2 * kMargin);
-  }
-
-  void AppendGrid(std::string& svg) const {
-    for (int e = x_.low; e <= x_.high; ++e) {
-      double x = X(std::pow(10.0, e));
-      absl::StrAppendFormat(&svg,
-                            "<path class=\"grid\" d=\"M%.1f %g V%g\"/><text x=\"%.1f\" "
-                            "y=\"%g\" text-anchor=\"middle\">1e%d</text>\n",
-                            x, kMargin, kHeight - kMargin, x, kHeight - kMargin + 16, e);
-    }
-    for (int e = y_.low; e <= y_.high; ++e) {
-      double y = Y(std::pow(10.0, e));
-      absl::StrAppendFormat(&svg,
-                            "<path class=\"grid\" d=\"M%g %.1f H%g\"/><text x=\"%g\" "
-                            "y=\"%.1f\" text-anchor=\"end\">1e%d</text>\n",
-                            kMargin, y, kWidth - kMargin, kMargin - 6, y + 4, e);
-    }
-  }
-
-  void AppendRoof(std::string& svg) const {
-    const double peak = report_.device().f32_flops_per_s();
-    const double left = std::pow(10.0, x_.low);
-    absl::StrAppendFormat(&svg, "<path class=\"roof\" d=\"M%.1f %.1f L%.1f %.1f L%.1f %.1f\"/>\n",
-                          X(left), Y(left * report_.device().dram_copy_bytes_per_s()), X(ridge_),
-                          Y(peak), X(std::pow(10.0, x_.high)), Y(peak));
-  }
-
-  void AppendPoint(const KernelProfile& k, std::string& svg) const {
-    absl::StrAppendFormat(&svg,
-                          "<circle class=\"point\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"><title>%s: "
-                          "%.3g flop/byte, %.3g flop/s, %.1f GB/s</title></circle>\n",
-                          X(k.intensity_flops_per_byte()), Y(Rate(k)), Escape(k.name()),
-                          k.intensity_flops_per_byte(), Rate(k), k.achieved_bytes_per_s() / 1e9);
-  }
-
-  const ProfileReport& report_;
-  double ridge_;
-  LogAxis x_;
-  LogAxis y_;
-};
-
-std::string TableRows(const ProfileReport& report) {
-  std::string rows;
-  for (const KernelProfile& k : report.kernels()) {
-    absl::StrAppendFormat(
-        &rows,
-        "<tr><td><code>%s</code></td><td>%.2f</td><td>%.2f</td><td>%.2f to %.2f</td><td>%.1f</td>"
-        "<td>%.2f</td><td>%+.0f %%</td><td>%s</td></tr>\n",
-        Escape(k.name()), k.predicted_ns() / 1e3, k.measured_ns() / 1e3, k.interval_low_ns() / 1e3,
-        k.interval_high_ns() / 1e3, k.achieved_bytes_per_s() / 1e9, k.intensity_flops_per_byte(),
-        100 * k.error(), Escape(k.verdict()));
-  }
-  return rows;
+std::string Plot(const ProfileReport& report) {
+  int without = 0;
+  for (const KernelProfile& k : report.kernels()) without += !HasPoint(k);
+  return absl::StrCat(
+      "<h2>Roofline</h2>\n<p>Numbers are those of the table; a number there marks its point here.",
+      without == 0 ? ""
+                   : absl::StrCat(" Without a point, as nothing is computed: ", without,
+                                  without == 1 ? " kernel." : " kernels."),
+      "</p>\n<div class=\"scroll\">", RooflineSvg(report), "</div>\n");
 }
 
 }  // namespace
 
 std::string ReportHtml(const ProfileReport& report) {
-  const DeviceSpec& device = report.device();
+  const std::string name = EscapeHtml(report.program_name());
   return absl::StrCat(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Stax profile: ",
-      Escape(report.program_name()), "</title><style>", kStyle, "</style></head><body>\n<h1>",
-      Escape(report.program_name()), "</h1>\n<p>", Escape(device.name()), ", ",
-      Escape(report.date()), ". Times by ", Escape(report.method()), ". ",
-      absl::StrFormat("Calibrated %s: read %.1f, write %.1f, copy %.1f GB/s; latency %.0f ns; f32 "
-                      "FMA %.2f Tflop/s; launch %.2f us.",
-                      Escape(device.date()), device.dram_read_bytes_per_s() / 1e9,
-                      device.dram_write_bytes_per_s() / 1e9, device.dram_copy_bytes_per_s() / 1e9,
-                      device.latency_ns(), device.f32_flops_per_s() / 1e12,
-                      device.launch_ns() / 1e3),
-      "</p>\n", RooflinePlot(report).Svg(),
-      "<table><thead><tr><th>kernel</th><th>predicted us</th><th>measured us</th><th>95 % "
-      "interval</th><th>GB/s</th><th>flop/byte</th><th>error</th><th>verdict</th></tr></thead>"
-      "<tbody>\n",
-      TableRows(report), "</tbody></table>\n</body></html>\n");
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"",
+      kPolicy,
+      "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>Stax profile: ",
+      name, "</title>\n<style>", kStyle, "</style></head>\n<body>\n<h1>", name, "</h1>\n<p>",
+      EscapeHtml(report.device().name()), ", ", EscapeHtml(report.date()),
+      "</p>\n<p>Times: ", EscapeHtml(report.method()), "; medians with their 95 % intervals</p>\n",
+      report.sizes().empty() ? ""
+                             : absl::StrCat("<p>Sizes: ", Assignments(report.sizes()), "</p>\n"),
+      Calibration(report.device()),
+      report.kernels().empty() ? "<h2>Kernels</h2>\n<p>The program has no kernels.</p>\n"
+                               : absl::StrCat(Plot(report), Table(report)),
+      "</body></html>\n");
 }
 
 }  // namespace stax

@@ -28,9 +28,6 @@ absl::StatusOr<ProfileReport> ProfileProgram(const Program& program, Device& dev
 // One line a kernel.
 std::string ReportTable(const ProfileReport& report);
 
-// A self-contained page: table and roofline plot.
-std::string ReportHtml(const ProfileReport& report);
-
 }  // namespace stax
 
 #endif  // STAX_PROFILER_REPORT_PROFILE_H_
