@@ -1,6 +1,9 @@
 // stax-profile: prediction against measurement for every kernel, and calibration of a device.
+#include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +14,9 @@
 #include "absl/strings/str_split.h"
 #include "ir/artifact/artifact_io.h"
 #include "profiler/calibration/calibrate.h"
+#include "profiler/regression/regression.h"
 #include "profiler/report/html.h"
+#include "profiler/report/junit.h"
 #include "profiler/report/profile.h"
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
@@ -25,6 +30,9 @@ struct Options {
   std::string device;
   std::string spec;
   std::string html;
+  std::string baseline;
+  double threshold_percent = 100 * kDefaultThreshold;
+  std::string junit;
   std::string output;
   std::vector<std::string> sizes;
   bool calibrate = false;
@@ -62,9 +70,45 @@ absl::Status RunCalibration(const Options& options) {
   return options.output.empty() ? absl::OkStatus() : WriteDevice(options.output, *spec);
 }
 
-// The file's, when given; it must be of this device. Else measured now.
-absl::StatusOr<DeviceSpec> SpecFor(Device& device, KernelTimer& timer, const Options& options) {
-  if (options.spec.empty()) return CalibrateNow(device, timer, options.quiet);
+// Values of --size.
+absl::StatusOr<std::map<std::string, int64_t>> ParseSizes(const std::vector<std::string>& pairs) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& pair : pairs) {
+    std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    if (!absl::SimpleAtoi(split.second, &sizes[split.first]))
+      return absl::InvalidArgumentError(absl::StrCat("--size ", pair, ": expected NAME=NUMBER"));
+  }
+  return sizes;
+}
+
+// What is wrong with the baseline, after its file's name.
+absl::Status BaselineError(const absl::Status& status, const Options& options) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(options.baseline, " ", status.message()));
+}
+
+// The baseline, which times on this device can be compared with; none when none was given.
+absl::StatusOr<std::optional<ProfileReport>> BaselineFor(const Device& device,
+                                                         const KernelTimer& timer,
+                                                         const Options& options) {
+  if (options.baseline.empty()) return std::optional<ProfileReport>();
+  absl::StatusOr<ProfileReport> baseline = ReadReport(options.baseline);
+  if (!baseline.ok()) return baseline.status();
+  absl::Status status = CheckBaseline(*baseline, device.info(), std::string(timer.method()));
+  if (!status.ok()) return BaselineError(status, options);
+  return std::optional<ProfileReport>(*std::move(baseline));
+}
+
+// The file's, when given; it must be of this device. Else the baseline's, which is of this device:
+// measured again only under another driver. Else measured now.
+absl::StatusOr<DeviceSpec> SpecFor(Device& device, KernelTimer& timer,
+                                   const std::optional<ProfileReport>& baseline,
+                                   const Options& options) {
+  if (options.spec.empty()) {
+    if (baseline && baseline->device().driver_version() == device.info().driver_version)
+      return baseline->device();
+    return CalibrateNow(device, timer, options.quiet);
+  }
   absl::StatusOr<DeviceSpec> spec = ReadDevice(options.spec);
   if (spec.ok() && spec->name() != device.info().name)
     return absl::InvalidArgumentError(absl::StrCat(options.spec, " describes ", spec->name(),
@@ -72,36 +116,56 @@ absl::StatusOr<DeviceSpec> SpecFor(Device& device, KernelTimer& timer, const Opt
   return spec;
 }
 
-absl::Status RunProfile(const std::string& path, const Options& options) {
-  absl::StatusOr<Program> program = ReadProgram(path);
-  if (!program.ok()) return program.status();
+absl::StatusOr<ProfileReport> Measure(const Program& program, const Options& options) {
+  absl::StatusOr<std::map<std::string, int64_t>> sizes = ParseSizes(options.sizes);
+  if (!sizes.ok()) return sizes.status();
   absl::StatusOr<std::unique_ptr<Device>> device =
-      OpenDevice(options.device.empty() ? program->target().kind() : options.device);
+      OpenDevice(options.device.empty() ? program.target().kind() : options.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<std::unique_ptr<KernelTimer>> timer = MakeKernelTimer(**device);
   if (!timer.ok()) return timer.status();
-  absl::StatusOr<DeviceSpec> spec = SpecFor(**device, **timer, options);
+  absl::StatusOr<std::optional<ProfileReport>> baseline = BaselineFor(**device, **timer, options);
+  if (!baseline.ok()) return baseline.status();
+  absl::StatusOr<DeviceSpec> spec = SpecFor(**device, **timer, *baseline, options);
   if (!spec.ok()) return spec.status();
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& pair : options.sizes) {
-    std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    if (!absl::SimpleAtoi(split.second, &sizes[split.first]))
-      return absl::InvalidArgumentError(absl::StrCat("--size ", pair, ": expected NAME=NUMBER"));
-  }
   Progress progress(options.quiet);
   absl::StatusOr<ProfileReport> report =
-      ProfileProgram(*program, **device, **timer, *spec, sizes,
+      ProfileProgram(program, **device, **timer, *spec, *sizes,
                      [&](const std::string& kernel, int step, int steps) {
                        progress.Show("profile", step, steps, kernel);
                      });
   progress.Finish();
+  if (!report.ok() || !baseline->has_value()) return report;
+  absl::Status status = CompareWithBaseline(**baseline, options.threshold_percent / 100, *report);
+  if (!status.ok()) return BaselineError(status, options);
+  return report;
+}
+
+absl::Status WriteOutputs(const ProfileReport& report, const Options& options) {
+  std::cout << ReportTable(report);
+  if (report.has_baseline()) std::cout << RegressionTable(report);
+  absl::Status status;
+  if (!options.html.empty()) status = WriteFileAtomically(options.html, ReportHtml(report));
+  if (status.ok() && !options.junit.empty())
+    status = WriteFileAtomically(options.junit, JunitXml(report));
+  if (status.ok() && !options.output.empty()) status = WriteReport(options.output, report);
+  return status;
+}
+
+absl::Status RunProfile(const std::string& path, const Options& options) {
+  if (!(options.threshold_percent >= 0) || !std::isfinite(options.threshold_percent))
+    return absl::InvalidArgumentError(absl::StrCat("--threshold=", options.threshold_percent,
+                                                   ": expected a percentage of at least 0"));
+  absl::StatusOr<Program> program = ReadProgram(path);
+  if (!program.ok()) return program.status();
+  absl::StatusOr<ProfileReport> report = Measure(*program, options);
   if (!report.ok()) return report.status();
-  std::cout << ReportTable(*report);
-  if (!options.html.empty()) {
-    absl::Status status = WriteFileAtomically(options.html, ReportHtml(*report));
-    if (!status.ok()) return status;
-  }
-  return options.output.empty() ? absl::OkStatus() : WriteReport(options.output, *report);
+  absl::Status status = WriteOutputs(*report, options);
+  if (!status.ok()) return status;
+  if (int slower = CountSlower(*report); slower > 0)
+    return absl::AbortedError(absl::StrCat("slower than ", options.baseline, ": ", slower, " of ",
+                                           report->kernels_size(), " kernels"));
+  return absl::OkStatus();
 }
 
 int Main(int argc, char** argv) {
@@ -114,6 +178,11 @@ int Main(int argc, char** argv) {
   cli.Option("spec", "D.device", "use this calibration instead of measuring", &options.spec);
   cli.Repeated("size", "NAME=N", "value of a size symbol (default: its hint)", &options.sizes);
   cli.Option("html", "FILE", "write a page with the roofline drawn", &options.html);
+  cli.Option("baseline", "R.report", "compare with this report; exit code 1 if a kernel is slower",
+             &options.baseline);
+  cli.Option("threshold", "PERCENT", "a smaller change counts as none (default 5)",
+             &options.threshold_percent);
+  cli.Option("junit", "FILE", "write JUnit XML, one test case a kernel", &options.junit);
   cli.Option("o", "FILE", "write the report (or with --calibrate the device) here",
              &options.output);
   cli.Flag("quiet", "no progress", &options.quiet);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "profiler/regression/regression.h"
 #include "profiler/report/html_escape.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/roofline_plot.h"
@@ -19,10 +20,12 @@ constexpr char kPolicy[] = "default-src 'none'; style-src 'unsafe-inline'";
 
 constexpr char kStyle[] = R"(
 :root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --back: #ffffff; --line: #d8dee4; --grid: #eaeef2;
-  --mark: #0969da; --chosen: #b3261e; --chosen-back: #fff1c2; }
+  --mark: #0969da; --chosen: #b3261e; --chosen-back: #fff1c2;
+  --slower: #b3261e; --faster: #116329; }
 @media (prefers-color-scheme: dark) {
   :root { --text: #e6edf3; --faint: #9da7b3; --back: #0d1117; --line: #30363d; --grid: #21262d;
-    --mark: #58a6ff; --chosen: #ff8f87; --chosen-back: #4a3a10; }
+    --mark: #58a6ff; --chosen: #ff8f87; --chosen-back: #4a3a10;
+    --slower: #ff8f87; --faster: #56d364; }
 }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 2rem auto; padding: 0 1rem; color: var(--text);
   background: var(--back); }
@@ -51,8 +54,10 @@ table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-nu
 th, td { padding: .4rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 th { vertical-align: bottom; }
 td { white-space: nowrap; }
-.name, .verdict { text-align: left; white-space: normal; min-width: 14.5rem; }
+.name, .baseline, .verdict { text-align: left; white-space: normal; min-width: 14.5rem; }
 .name { min-width: 16rem; }
+.slower { color: var(--slower); }
+.faster { color: var(--faster); }
 )";
 
 // NAME=VALUE, sorted by name.
@@ -76,7 +81,32 @@ std::string Calibration(const DeviceSpec& device) {
   return absl::StrCat(list, "</dl>\n");
 }
 
-std::string Row(const KernelProfile& k, int number) {
+// Of a compared report.
+std::string BaselineCell(const KernelProfile& k) {
+  const std::string word = RegressionWord(k);
+  if (!k.has_regression()) return absl::StrCat("<td class=\"baseline\">", word, "</td>");
+  const KernelRegression& r = k.regression();
+  return absl::StrFormat("<td class=\"baseline %s\">%s: %.3f (%.3f to %.3f)<small>%s</small></td>",
+                         word, word, r.ratio(), r.ratio_low(), r.ratio_high(),
+                         EscapeHtml(r.note()));
+}
+
+std::string BaselineParagraph(const ProfileReport& report) {
+  if (!report.has_baseline()) return "";
+  const Baseline& baseline = report.baseline();
+  std::string text = absl::StrFormat(
+      "<p>Compared with the baseline of %s, threshold %g %%: the ratio of the medians, now to "
+      "then, and its 95 %% interval.",
+      EscapeHtml(baseline.date()), 100 * baseline.threshold());
+  if (!baseline.missing_kernels().empty())
+    absl::StrAppend(&text, " Only in the baseline: ",
+                    EscapeHtml(absl::StrJoin(baseline.missing_kernels(), ", ")), ".");
+  for (const std::string& note : baseline.notes())
+    absl::StrAppend(&text, " ", EscapeHtml(note), ".");
+  return text + "</p>\n";
+}
+
+std::string Row(const ProfileReport& report, const KernelProfile& k, int number) {
   std::string row = absl::StrFormat("<tr id=\"kernel-%d\"><td>", number);
   if (HasPoint(k))
     absl::StrAppendFormat(&row, "<a href=\"#point-%d\">%d</a>", number, number);
@@ -90,20 +120,23 @@ std::string Row(const KernelProfile& k, int number) {
   absl::StrAppend(&row, "<td>", ThreeDigits(1 + k.error()), "</td><td>",
                   ThreeDigits(k.achieved_bytes_per_s() / 1e9), "</td><td>",
                   ThreeDigits(AchievedFlopsPerS(k) / 1e9), "</td><td>",
-                  ThreeDigits(k.intensity_flops_per_byte()), "</td><td class=\"verdict\">",
+                  ThreeDigits(k.intensity_flops_per_byte()), "</td>",
+                  report.has_baseline() ? BaselineCell(k) : "", "<td class=\"verdict\">",
                   EscapeHtml(k.verdict()), "</td></tr>\n");
   return row;
 }
 
 std::string Table(const ProfileReport& report) {
   std::string table =
-      "<h2>Kernels</h2>\n<div class=\"scroll\"><table>\n<thead><tr><th>#</th>"
-      "<th class=\"name\">kernel</th><th>predicted µs</th><th>measured µs</th>"
-      "<th>95 % interval µs</th><th>measured / "
-      "predicted</th><th>GB/s</th><th>Gflop/s</th><th>flop/byte</th>"
-      "<th class=\"verdict\">verdict</th></tr></thead>\n<tbody>\n";
+      absl::StrCat("<h2>Kernels</h2>\n", BaselineParagraph(report),
+                   "<div class=\"scroll\"><table>\n<thead><tr><th>#</th><th "
+                   "class=\"name\">kernel</th><th>predicted µs</th><th>measured µs</th>"
+                   "<th>95 % interval µs</th><th>measured / "
+                   "predicted</th><th>GB/s</th><th>Gflop/s</th><th>flop/byte</th>",
+                   report.has_baseline() ? "<th class=\"baseline\">against the baseline</th>" : "",
+                   "<th class=\"verdict\">verdict</th></tr></thead>\n<tbody>\n");
   for (int i = 0; i < report.kernels_size(); ++i)
-    absl::StrAppend(&table, Row(report.kernels(i), i + 1));
+    absl::StrAppend(&table, Row(report, report.kernels(i), i + 1));
   return absl::StrCat(table, "</tbody></table></div>\n");
 }
 

@@ -14,17 +14,17 @@ double Median(std::vector<double> samples) {
   return (*std::max_element(samples.begin(), samples.begin() + middle) + upper) / 2;
 }
 
-MedianInterval MedianConfidence(std::vector<double> samples) {
+MedianInterval MedianConfidence(std::vector<double> samples, double confidence) {
   std::sort(samples.begin(), samples.end());
   const int n = static_cast<int>(samples.size());
   // P(fewer than k of n samples lie below the median) = sum_{i<k} C(n, i) / 2^n must stay within
-  // 2.5 % on each side; k counts the samples cut off at each end.
+  // half of what may miss on each side (2.5 % for 0.95); k counts the samples cut off at each end.
   int k = 0;
   double below = 0;
   while (2 * (k + 1) < n) {
     below += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) -
                       n * std::log(2.0));
-    if (below > 0.025) break;
+    if (below > (1 - confidence) / 2) break;
     ++k;
   }
   int cut = std::max(0, k - 1);

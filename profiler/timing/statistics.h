@@ -14,10 +14,10 @@ struct MedianInterval {
   double high = 0;
 };
 
-// Distribution-free 95 % interval of the median: the order statistics whose binomial(n, 1/2)
-// coverage is at least 0.95 (Conover, Practical Nonparametric Statistics, 3.2). The full range when
-// fewer than 6 samples cannot reach it.
-MedianInterval MedianConfidence(std::vector<double> samples);
+// Distribution-free interval of the median: the order statistics whose binomial(n, 1/2) coverage is
+// at least `confidence` (Conover, Practical Nonparametric Statistics, 3.2). The full range when the
+// samples are too few to reach it: fewer than 6 for 0.95.
+MedianInterval MedianConfidence(std::vector<double> samples, double confidence = 0.95);
 
 }  // namespace stax
 

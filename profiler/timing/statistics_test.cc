@@ -32,6 +32,18 @@ TEST(MedianConfidence, TabulatedRanks) {
   EXPECT_EQ(interval(3).high, 3);
 }
 
+// Of binomial(20, 1/2), P(X <= 4) = 0.0059 and P(X <= 5) = 0.0207: 1.25 % a side cut off four
+// samples. Of binomial(7, 1/2), P(X <= 0) = 1/128 = 0.0078, and P(X <= 1) = 0.0625 is too much.
+TEST(MedianConfidence, OfAnotherConfidence) {
+  std::vector<double> samples(20);
+  std::iota(samples.begin(), samples.end(), 1.0);
+  EXPECT_EQ(MedianConfidence(samples, 0.975).low, 5);
+  EXPECT_EQ(MedianConfidence(samples, 0.975).high, 16);
+  samples.resize(7);
+  EXPECT_EQ(MedianConfidence(samples, 0.975).low, 1);
+  EXPECT_EQ(MedianConfidence(samples, 0.975).high, 7);
+}
+
 TEST(MedianConfidence, CoversTheMedianAtLeast95PercentOfTheTime) {
   std::mt19937 rng(1);
   std::lognormal_distribution<double> noise(0, 1);  // its median is 1

@@ -197,6 +197,27 @@ def files():
           "cannot make folder good.stax/d: Not a directory")
 
 
+def baselines():
+    """What is no baseline, before anything is measured."""
+    def bad(name, path, message):
+        check("baseline: " + name, "profile",
+              ["good.stax", "--device=cpu", "--baseline", path, "-o", "o.report", "--junit=o.xml"], message)
+
+    write("empty.report", "")
+    write("text.report", "hello")
+    with open("good.stax", "rb") as f:
+        write("cut.report", b"STAXARTR" + f.read()[8:100])
+    bad("absent", "absent.report", "cannot read absent.report: No such file or directory")
+    bad("empty", "empty.report", "empty.report is no Stax artifact: it does not begin with STAXART")
+    bad("text", "text.report", "text.report is no Stax artifact: it does not begin with STAXART")
+    bad("damaged", "cut.report", "cut.report is truncated or damaged: .*")
+    bad("a program", "good.stax", "good.stax is a program, not a profile report")
+    for value in ("-1", "nan", "inf"):
+        check("threshold " + value, "profile", ["good.stax", "--threshold=" + value],
+              "--threshold=%s: expected a percentage of at least 0" % value)
+    check("threshold x", "profile", ["good.stax", "--threshold=x"], "--threshold=x: expected a number")
+
+
 def full_disk():
     full = "cannot write /dev/full: No space left on device"
     check("full: program", "compile", ["good.textproto", "-o", "/dev/full"], full)
@@ -389,7 +410,7 @@ def main():
                            ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
             done = run(tool, args)
             record("good input: " + tool, done.stderr.decode() if done.returncode else "")
-        for part in (command_lines, files, full_disk, permissions, graphs, onnx, tensors, damaged):
+        for part in (command_lines, files, baselines, full_disk, permissions, graphs, onnx, tensors, damaged):
             part()
         os.chdir("/")
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
