@@ -11,8 +11,15 @@
         program = ":softmax",
     )
 
+    stax_perf_test(
+        name = "softmax_perf_test",
+        program = "softmax_tuned.stax",
+        baseline = "softmax.report",
+    )
+
 `bazel build :softmax` writes softmax.stax; `bazel run :softmax_tuned` measures on this machine and writes
-softmax_tuned.stax into the current folder.
+softmax_tuned.stax into the current folder; `bazel test :softmax_perf_test` measures again and fails when a kernel is
+slower than the report says that it was.
 """
 
 def _stax_program_impl(ctx):
@@ -102,3 +109,66 @@ stax_tuned = rule(
     },
     executable = True,
 )
+
+# The words of args, or of `bazel run` after --, come last.
+_PERF_TEST = """#!/usr/bin/env bash
+exec "./{profiler}" "{program}" --baseline="{baseline}" ${{XML_OUTPUT_FILE:+--junit="$XML_OUTPUT_FILE"}} --quiet "$@"
+"""
+
+def _stax_perf_test_impl(ctx):
+    script = ctx.actions.declare_file(ctx.attr.name)
+    ctx.actions.write(
+        script,
+        _PERF_TEST.format(
+            profiler = ctx.executable._profiler.short_path,
+            program = ctx.file.program.short_path,
+            baseline = ctx.file.baseline.short_path,
+        ),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(files = [ctx.file.program, ctx.file.baseline])
+    return [DefaultInfo(
+        executable = script,
+        runfiles = runfiles.merge(ctx.attr._profiler[DefaultInfo].default_runfiles),
+    )]
+
+_stax_perf_test = rule(
+    implementation = _stax_perf_test_impl,
+    attrs = {
+        "baseline": attr.label(
+            allow_single_file = [".report"],
+            mandatory = True,
+        ),
+        "program": attr.label(
+            allow_single_file = [".stax"],
+            mandatory = True,
+        ),
+        "_profiler": attr.label(
+            default = Label("//tools:stax-profile"),
+            cfg = "host",
+            executable = True,
+        ),
+    },
+    test = True,
+)
+
+def stax_perf_test(name, program, baseline, tags = [], **kwargs):
+    """A test that measures a program on this machine and fails when a kernel is slower than the baseline.
+
+    It runs alone and each time, since its result depends on the machine, and fails as well where the device is not
+    the one of the baseline. Its test cases are the kernels.
+
+    Args:
+      name: of the test.
+      program: a stax_program, or a .stax file (what stax-tune wrote).
+      baseline: a .report file that stax-profile wrote on this device.
+      tags: besides those that say how it is run.
+      **kwargs: of any test; args are options of stax-profile, as in args = ["--device=cuda:1", "--threshold=10"].
+    """
+    _stax_perf_test(
+        name = name,
+        program = program,
+        baseline = baseline,
+        tags = tags + ["exclusive", "external", "local"],
+        **kwargs
+    )
