@@ -103,7 +103,7 @@ stax_tuned = rule(
         ),
         "_tuner": attr.label(
             default = Label("//tools:stax-tune"),
-            cfg = "target",
+            cfg = "host",
             executable = True,
         ),
     },

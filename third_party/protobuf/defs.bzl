@@ -19,6 +19,15 @@ def _protos(label):
         label += ":" + label.split("/")[-1]
     return label + "_protos"
 
+def _generated():
+    """The folder of the generated files of the repository whose BUILD file is read."""
+    root = _root()
+    return "$(GENDIR)/" + root if root else "$(GENDIR)"
+
+def _root():
+    """That repository's folder in the workspace: external/NAME, or nothing for the workspace itself."""
+    return Label(native.repository_name() + "//:root").workspace_root
+
 def _generate(name, srcs, protos, extension, command, tools):
     """Runs protoc on srcs; returns the generated sources and headers."""
     stems = [src[:-len(".proto")] for src in srcs]
@@ -29,7 +38,8 @@ def _generate(name, srcs, protos, extension, command, tools):
         name = name + "_generate",
         srcs = srcs + protos,
         outs = sources + headers,
-        cmd = "$(location @debian_protobuf//:bin/protoc) -I$(GENDIR) -I. %s %s" % (command, locations),
+        cmd = "$(location @debian_protobuf//:bin/protoc) -I%s -I%s %s %s" %
+              (_generated(), _root() or ".", command, locations),
         tools = tools + ["@debian_protobuf//:bin/protoc"],
         visibility = ["//visibility:private"],
     )
@@ -43,7 +53,7 @@ def stax_cc_proto_library(name, srcs, deps = [], **kwargs):
         srcs = srcs + protos,
         **kwargs
     )
-    sources, headers = _generate(name, srcs, protos, ".pb", "--cpp_out=$(GENDIR)", [])
+    sources, headers = _generate(name, srcs, protos, ".pb", "--cpp_out=" + _generated(), [])
     native.cc_library(
         name = name,
         srcs = sources,
@@ -55,7 +65,7 @@ def stax_cc_proto_library(name, srcs, deps = [], **kwargs):
 def stax_cc_grpc_library(name, srcs, deps, **kwargs):
     """A cc_library of the service stubs in srcs."""
     plugin = "@debian_grpc//:bin/grpc_cpp_plugin"
-    command = "--plugin=protoc-gen-grpc=$(location %s) --grpc_out=$(GENDIR)" % plugin
+    command = "--plugin=protoc-gen-grpc=$(location %s) --grpc_out=%s" % (plugin, _generated())
     sources, headers = _generate(name, srcs, [_protos(dep) for dep in deps], ".grpc.pb", command, [plugin])
     native.cc_library(
         name = name,
