@@ -77,6 +77,17 @@ TEST(Regression, TheRatioAndItsInterval) {
   EXPECT_EQ(r.verdict(), KernelRegression::SLOWER);
 }
 
+// Of binomial(20, 1/2), P(X <= 4) = 0.59 % and P(X <= 5) = 2.07 %: each median lies between the
+// fifth and the sixteenth with 97.5 %; with 95 % it would be the sixth and the fifteenth.
+TEST(Regression, BothIntervalsTogetherHoldWith95Percent) {
+  std::vector<double> was, now;
+  for (int i = 1; i <= 20; ++i) was.push_back(100 + i);
+  for (int i = 1; i <= 20; ++i) now.push_back(200 + i);
+  KernelRegression r = Compared(was, now);
+  EXPECT_DOUBLE_EQ(r.ratio_low(), 205.0 / 116);
+  EXPECT_DOUBLE_EQ(r.ratio_high(), 216.0 / 105);
+}
+
 TEST(Regression, TwiceAsFast) {
   KernelRegression r = Compared(Ten(200, 2), Ten(100));
   EXPECT_DOUBLE_EQ(r.ratio(), 0.5);
