@@ -45,7 +45,7 @@ std::string MapText(const google::protobuf::Map<std::string, int64_t>& values) {
 std::string Note(const KernelProfile& was, const KernelProfile& now) {
   std::vector<std::string> notes;
   if (was.name() != now.name()) notes.push_back(absl::StrCat("was ", was.name()));
-  if (was.hash() != now.hash()) notes.push_back("other kernel or compiler");
+  if (was.hash() != now.hash()) notes.emplace_back("other kernel or compiler");
   std::string was_config = MapText(was.config().values());
   std::string now_config = MapText(now.config().values());
   if (was_config != now_config)

@@ -118,6 +118,7 @@ TEST(Regression, OverlappingIntervalsAreAmbiguousHoweverLargeTheRatio) {
   KernelRegression r = Compared(Ten(1000), now);
   EXPECT_DOUBLE_EQ(r.ratio(), 1154.5 / 1004.5);
   EXPECT_EQ(r.verdict(), KernelRegression::AMBIGUOUS);
+  EXPECT_EQ(Compared(now, Ten(1000)).verdict(), KernelRegression::AMBIGUOUS);
 }
 
 // 3 % slower for certain, and perhaps 8 % (1080/1001).

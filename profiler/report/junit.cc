@@ -31,7 +31,7 @@ std::string KernelContent(const KernelProfile& kernel) {
   const std::string change = EscapeXml(Change(kernel));
   const std::string note = EscapeXml(kernel.regression().note());
   if (kernel.regression().verdict() == KernelRegression::SLOWER)
-    return absl::StrCat("<failure type=\"slower\" message=\"", change, "\">", note, "</failure>");
+    return absl::StrCat(R"(<failure type="slower" message=")", change, "\">", note, "</failure>");
   return absl::StrCat("<system-out>", RegressionWord(kernel), ": ", change,
                       note.empty() ? "" : "; ", note, "</system-out>");
 }
@@ -56,7 +56,7 @@ std::string JunitXml(const ProfileReport& report) {
     absl::StrAppend(&cases,
                     TestCase(suite, name, 0, true, Skipped("missing: only the baseline has it")));
   const std::string counts =
-      absl::StrFormat("tests=\"%d\" failures=\"%d\" errors=\"0\" skipped=\"%d\" time=\"%.9f\"",
+      absl::StrFormat(R"(tests="%d" failures="%d" errors="0" skipped="%d" time="%.9f")",
                       report.kernels_size() + report.baseline().missing_kernels_size(),
                       CountSlower(report), skipped, ns / 1e9);
   return absl::StrCat(
