@@ -4,13 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "ir/artifact/content_hash.h"
@@ -51,6 +55,90 @@ int WriteAll(int fd, std::string_view content) {
     content.remove_prefix(static_cast<size_t>(n));
   }
   return fsync(fd) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: a file that cannot be synced
+}
+
+// Where to write: into an open descriptor, or a file that is to be replaced.
+struct Destination {
+  int fd = -1;
+  std::string path;
+};
+
+// The descriptor N of /proc/self/fd/N, /dev/fd/N and of links to these (/dev/stdout), else -1.
+int DescriptorOf(const std::string& path) {
+  char link[64];
+  ssize_t length = readlink(path.c_str(), link, sizeof(link));
+  for (absl::string_view text :
+       {absl::string_view(path), absl::string_view(link, length > 0 ? length : 0)}) {
+    int fd = -1;
+    if ((absl::ConsumePrefix(&text, "/proc/self/fd/") || absl::ConsumePrefix(&text, "/dev/fd/")) &&
+        absl::SimpleAtoi(text, &fd))
+      return fd;
+  }
+  return -1;
+}
+
+absl::StatusOr<Destination> DestinationOf(const std::string& path) {
+  if (int fd = DescriptorOf(path); fd >= 0) {
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);  // with the offset of whoever opened it
+    if (copy < 0) return FileError("write", path, errno);
+    return Destination{copy, ""};
+  }
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return Destination{-1, path};
+  std::string target = path;
+  if (S_ISLNK(info.st_mode)) {
+    // The link stays; the file it names is replaced.
+    char* real = realpath(path.c_str(), nullptr);
+    if (real == nullptr) return FileError("write", path, errno);
+    target = real;
+    free(real);
+    if (stat(path.c_str(), &info) != 0) return FileError("write", path, errno);
+  }
+  if (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return Destination{-1, target};
+  // A device or pipe cannot be replaced.
+  int fd = open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return FileError("write", path, errno);
+  return Destination{fd, ""};
+}
+
+// Takes `fd`. 0 or errno, like those below.
+int WriteInPlace(int fd, std::string_view content) {
+  int error = WriteAll(fd, content);
+  return close(fd) != 0 && error == 0 ? errno : error;
+}
+
+// A name beside `path` that no other write uses.
+std::string TemporaryName(const std::string& path) {
+  static std::atomic<int> count = 0;
+  return absl::StrCat(path, ".", getpid(), ".", count.fetch_add(1));
+}
+
+// A file without a name in the folder of `path`, so that a process that is killed leaves nothing;
+// where the file system has no such files, one under the name that is returned in `temporary`.
+int OpenTemporary(const std::string& path, std::string& temporary) {
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  int fd = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd >= 0) return fd;
+  temporary = TemporaryName(path);
+  return open(temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+}
+
+int ReplaceFile(const std::string& path, std::string_view content) {
+  std::string temporary;
+  int fd = OpenTemporary(path, temporary);
+  if (fd < 0) return errno;
+  int error = WriteAll(fd, content);
+  if (error == 0 && temporary.empty()) {
+    temporary = TemporaryName(path);
+    std::string self = absl::StrCat("/proc/self/fd/", fd);
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      error = errno;
+  }
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0 && !temporary.empty()) unlink(temporary.c_str());
+  return error;
 }
 
 absl::string_view KindName(ArtifactKind kind) {
@@ -120,25 +208,10 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content) {
-  // A device or pipe (-o /dev/stdout) cannot be replaced; it is written in place.
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) {
-    int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return FileError("write", path, errno);
-    int error = WriteAll(fd, content);
-    close(fd);
-    return error == 0 ? absl::OkStatus() : FileError("write", path, error);
-  }
-  std::string temporary = absl::StrCat(path, ".XXXXXX");
-  int fd = mkstemp(temporary.data());
-  if (fd < 0) return FileError("write", path, errno);
-  int error = WriteAll(fd, content);
-  if (fchmod(fd, 0644) != 0 && error == 0) error = errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return absl::OkStatus();
-  unlink(temporary.c_str());
-  return FileError("write", path, error);
+  absl::StatusOr<Destination> to = DestinationOf(path);
+  if (!to.ok()) return to.status();
+  int error = to->fd >= 0 ? WriteInPlace(to->fd, content) : ReplaceFile(to->path, content);
+  return error == 0 ? absl::OkStatus() : FileError("write", path, error);
 }
 
 absl::StatusOr<ArtifactKind> ArtifactKindOf(std::string_view file_bytes) {

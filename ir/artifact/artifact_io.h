@@ -2,8 +2,8 @@
 //
 // A file is an 8-byte magic, the kind, a checksum of the payload and the payload, a protobuf
 // message encoded deterministically: equal messages give equal bytes. Files are replaced
-// atomically: written beside the target under a temporary name, synced, renamed. A failed write
-// leaves the old file as it was and no partial one.
+// atomically: written without a name, synced, linked beside the target, renamed. A failed write, or
+// a process killed in it, leaves the old file as it was and no partial one.
 #ifndef STAX_IR_ARTIFACT_ARTIFACT_IO_H_
 #define STAX_IR_ARTIFACT_ARTIFACT_IO_H_
 
@@ -25,6 +25,7 @@ enum class ArtifactKind : char { kProgram = 'P', kReport = 'R', kDevice = 'D' };
 
 // Errors name the path. NotFound, PermissionDenied, ResourceExhausted (disk full), Internal.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+// Links are followed. Devices, pipes and open descriptors (/dev/stdout) are written in place.
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content);
 
 // "program", "report" or "device"; InvalidArgument for bytes that are no artifact.

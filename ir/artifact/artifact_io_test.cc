@@ -1,10 +1,16 @@
 #include "ir/artifact/artifact_io.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -82,6 +88,72 @@ TEST(ArtifactIo, FilesAreReplacedWholeOrNotAtAll) {
   status = WriteFileAtomically("/dev/full", "x");
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("No space left on device"));
+}
+
+std::string FreshFolder(const std::string& name) {
+  std::string folder = absl::StrCat(getenv("TEST_TMPDIR"), "/", name);
+  EXPECT_EQ(mkdir(folder.c_str(), 0755), 0);
+  return folder;
+}
+
+std::vector<std::string> Names(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(WriteFileAtomically, KilledInTheMiddleLeavesNothingBehind) {
+  std::string folder = FreshFolder("killed");
+  std::string path = absl::StrCat(folder, "/p.stax");
+  ASSERT_TRUE(WriteFileAtomically(path, "old").ok());
+  const std::string content(size_t{64} << 20, 'x');
+  for (int trial = 0; trial < 10; ++trial) {
+    pid_t child = fork();
+    if (child == 0) _exit(WriteFileAtomically(path, content).ok() ? 0 : 1);
+    usleep(1000 * (trial + 1));  // far less than it takes
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(Names(folder), std::vector<std::string>{"p.stax"});
+  }
+}
+
+TEST(WriteFileAtomically, FollowsLinks) {
+  std::string folder = FreshFolder("links");
+  std::string link = absl::StrCat(folder, "/link");
+  ASSERT_TRUE(WriteFileAtomically(absl::StrCat(folder, "/file"), "old").ok());
+  ASSERT_EQ(symlink("file", link.c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomically(link, "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(*ReadFile(absl::StrCat(folder, "/file")), "new");
+}
+
+// As /dev/stdout does when the shell sends stdout into a file.
+TEST(WriteFileAtomically, ALinkToAnOpenDescriptorIsWrittenThroughIt) {
+  std::string folder = FreshFolder("descriptors");
+  std::string file = absl::StrCat(folder, "/file");
+  int fd = open(file.c_str(), O_CREAT | O_WRONLY, 0644);
+  ASSERT_EQ(write(fd, "before ", 7), 7);
+  std::string link = absl::StrCat(folder, "/link");
+  ASSERT_EQ(symlink(absl::StrCat("/proc/self/fd/", fd).c_str(), link.c_str()), 0);
+  ASSERT_TRUE(WriteFileAtomically(link, "new").ok());
+  ASSERT_TRUE(WriteFileAtomically(absl::StrCat("/dev/fd/", fd), "er").ok());
+  close(fd);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(*ReadFile(file), "before newer");
+  EXPECT_EQ(Names(folder), (std::vector<std::string>{"file", "link"}));
+}
+
+TEST(WriteFileAtomically, NewFilesHaveTheModeThatTheUserWants) {
+  std::string folder = FreshFolder("modes");
+  std::string path = absl::StrCat(folder, "/p");
+  mode_t old = umask(0027);
+  ASSERT_TRUE(WriteFileAtomically(path, "x").ok());
+  umask(old);
+  struct stat info;
+  ASSERT_EQ(stat(path.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
 }
 
 TEST(ContentHash, KnownValueOfTheEmptyString) {
