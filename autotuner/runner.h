@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "autotuner/builder.h"
 #include "ir/artifact/program.pb.h"
@@ -21,9 +22,12 @@ namespace stax {
 class KernelBench {
  public:
   virtual ~KernelBench() = default;
-  // status "ok" with samples, or why it may not win: "wrong_output", "guard_overwritten",
-  // "launch_failed".
+  // status "ok" with samples, or why it may not win: "load_failed", "launch_failed",
+  // "guard_overwritten", "wrong_output".
   virtual Measurement Measure(const Variant& variant) = 0;
+  // Not OK when the last variant broke the device for this process, as an illegal address does on a
+  // GPU: whatever is measured after it says nothing.
+  virtual absl::Status Healthy() = 0;
 };
 
 class Runner {
@@ -33,9 +37,9 @@ class Runner {
       const Kernel& kernel, const std::map<std::string, int64_t>& sizes) = 0;
 };
 
-// Measures on `device`. The reference of the outputs is the kernel's first candidate, compiled for
-// the CPU by `reference_builder` and run there: another code path from the same loop nest. Both
-// must outlive the runner.
+// Measures on `device`. The reference of the outputs is the same loop nest in small tiles, compiled
+// for the CPU by `reference_builder` and run there: another code path. All three must outlive the
+// runner.
 std::unique_ptr<Runner> MakeDeviceRunner(Device* device, KernelTimer* timer,
                                          Builder* reference_builder);
 

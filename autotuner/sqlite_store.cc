@@ -12,23 +12,26 @@ namespace {
 
 constexpr int kBusyTimeoutMs = 30000;
 
-// user_version of the file marks the schema; "STX1".
-constexpr int kSchema = 0x53545831;
+// user_version of the file marks the schema; "STX2".
+constexpr int kSchema = 0x53545832;
 
 constexpr char kCreate[] =
-    "CREATE TABLE IF NOT EXISTS measurements ("
-    "  kernel_hash TEXT NOT NULL, device TEXT NOT NULL, driver_version TEXT NOT NULL,"
-    "  compiler_version TEXT NOT NULL, sizes TEXT NOT NULL, config TEXT NOT NULL,"
-    "  status TEXT NOT NULL, median_ns REAL NOT NULL, measurement BLOB NOT NULL,"
-    "  PRIMARY KEY (kernel_hash, device, driver_version, compiler_version, sizes, config))";
+    "CREATE TABLE measurements ("
+    "  kernel_hash TEXT NOT NULL, target TEXT NOT NULL, device TEXT NOT NULL,"
+    "  driver_version TEXT NOT NULL, compiler_version TEXT NOT NULL, timing TEXT NOT NULL,"
+    "  sizes TEXT NOT NULL, config TEXT NOT NULL, status TEXT NOT NULL, median_ns REAL NOT NULL,"
+    "  measurement BLOB NOT NULL, PRIMARY KEY (kernel_hash, target, device, driver_version,"
+    "  compiler_version, timing, sizes, config))";
 
 constexpr char kFind[] =
-    "SELECT measurement FROM measurements WHERE kernel_hash = ?1 AND device = ?2 AND "
-    "driver_version = ?3 AND compiler_version = ?4 AND sizes = ?5 AND config = ?6";
+    "SELECT measurement FROM measurements WHERE kernel_hash = ?1 AND target = ?2 AND device = ?3 "
+    "AND driver_version = ?4 AND compiler_version = ?5 AND timing = ?6 AND sizes = ?7 AND config = "
+    "?8";
 
 constexpr char kPut[] =
-    "INSERT OR REPLACE INTO measurements (kernel_hash, device, driver_version, compiler_version, "
-    "sizes, config, status, median_ns, measurement) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    "INSERT OR REPLACE INTO measurements (kernel_hash, target, device, driver_version, "
+    "compiler_version, timing, sizes, config, status, median_ns, measurement) VALUES (?1, ?2, ?3, "
+    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 class SqliteStore : public Store {
  public:
@@ -47,7 +50,8 @@ class SqliteStore : public Store {
  private:
   absl::Status Error(int code) const;
   absl::Status Execute(const char* sql);
-  absl::StatusOr<int> UserVersion();
+  absl::StatusOr<int> Number(const char* sql);
+  absl::Status CreateIfEmpty();
   static void BindKey(sqlite3_stmt* statement, const TuningIdentity& identity,
                       const TuningConfig& config);
 
@@ -77,28 +81,44 @@ absl::Status SqliteStore::Execute(const char* sql) {
   return code == SQLITE_OK ? absl::OkStatus() : Error(code);
 }
 
-absl::StatusOr<int> SqliteStore::UserVersion() {
+// The one number that a query gives.
+absl::StatusOr<int> SqliteStore::Number(const char* sql) {
   sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v2(db_, "PRAGMA user_version", -1, &statement, nullptr);
+  int code = sqlite3_prepare_v2(db_, sql, -1, &statement, nullptr);
   if (code == SQLITE_OK) code = sqlite3_step(statement);
-  int version = code == SQLITE_ROW ? sqlite3_column_int(statement, 0) : 0;
+  int number = code == SQLITE_ROW ? sqlite3_column_int(statement, 0) : 0;
   sqlite3_finalize(statement);
   if (code != SQLITE_ROW) return Error(code);
-  return version;
+  return number;
+}
+
+// Within a transaction that writes: of several processes that open a new file one makes the table.
+absl::Status SqliteStore::CreateIfEmpty() {
+  absl::StatusOr<int> version = Number("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  if (*version == kSchema) return absl::OkStatus();
+  absl::StatusOr<int> things = Number("SELECT count(*) FROM sqlite_master");
+  if (!things.ok()) return things.status();
+  if (*version != 0 || *things != 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat("tuning store ", path_, ": is a database, but no Stax store of this version"));
+  absl::Status status = Execute(kCreate);
+  if (status.ok()) status = Execute(absl::StrCat("PRAGMA user_version = ", kSchema).c_str());
+  return status;
 }
 
 absl::Status SqliteStore::Open() {
   int code = sqlite3_open(path_.c_str(), &db_);
   if (code != SQLITE_OK) return Error(code);
   sqlite3_busy_timeout(db_, kBusyTimeoutMs);
-  absl::StatusOr<int> version = UserVersion();
+  absl::StatusOr<int> version = Number("PRAGMA user_version");
   if (!version.ok()) return version.status();
-  if (*version != 0 && *version != kSchema)
-    return absl::InvalidArgumentError(
-        absl::StrCat("tuning store ", path_, ": is a database, but no Stax store of this version"));
-  absl::Status status = Execute(kCreate);
-  if (status.ok()) status = Execute(absl::StrCat("PRAGMA user_version = ", kSchema).c_str());
-  if (!status.ok()) return status;
+  if (*version != kSchema) {
+    absl::Status status = Execute("BEGIN IMMEDIATE");
+    if (status.ok()) status = CreateIfEmpty();
+    if (status.ok()) status = Execute("COMMIT");
+    if (!status.ok()) return status;  // closing takes the transaction back
+  }
   code = sqlite3_prepare_v2(db_, kFind, -1, &find_, nullptr);
   if (code == SQLITE_OK) code = sqlite3_prepare_v2(db_, kPut, -1, &put_, nullptr);
   return code == SQLITE_OK ? absl::OkStatus() : Error(code);
@@ -112,11 +132,13 @@ void BindText(sqlite3_stmt* statement, int position, const std::string& text) {
 void SqliteStore::BindKey(sqlite3_stmt* statement, const TuningIdentity& identity,
                           const TuningConfig& config) {
   BindText(statement, 1, identity.kernel_hash);
-  BindText(statement, 2, identity.device);
-  BindText(statement, 3, identity.driver_version);
-  BindText(statement, 4, identity.compiler_version);
-  BindText(statement, 5, absl::StrJoin(identity.sizes, " ", absl::PairFormatter("=")));
-  BindText(statement, 6, ToText(config));
+  BindText(statement, 2, identity.target);
+  BindText(statement, 3, identity.device);
+  BindText(statement, 4, identity.driver_version);
+  BindText(statement, 5, identity.compiler_version);
+  BindText(statement, 6, identity.timing);
+  BindText(statement, 7, absl::StrJoin(identity.sizes, " ", absl::PairFormatter("=")));
+  BindText(statement, 8, ToText(config));
 }
 
 absl::StatusOr<std::optional<Measurement>> SqliteStore::Find(const TuningIdentity& identity,
@@ -139,9 +161,9 @@ absl::Status SqliteStore::Put(const TuningIdentity& identity, const Measurement&
   sqlite3_reset(put_);
   BindKey(put_, identity, FromProto(measurement.config()));
   std::string blob = SerializeDeterministically(measurement);
-  BindText(put_, 7, measurement.status());
-  sqlite3_bind_double(put_, 8, measurement.median_ns());
-  sqlite3_bind_blob(put_, 9, blob.data(), static_cast<int>(blob.size()), SQLITE_TRANSIENT);
+  BindText(put_, 9, measurement.status());
+  sqlite3_bind_double(put_, 10, measurement.median_ns());
+  sqlite3_bind_blob(put_, 11, blob.data(), static_cast<int>(blob.size()), SQLITE_TRANSIENT);
   int code = sqlite3_step(put_);
   sqlite3_reset(put_);
   return code == SQLITE_DONE ? absl::OkStatus() : Error(code);

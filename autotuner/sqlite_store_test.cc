@@ -1,11 +1,16 @@
+#include <sqlite3.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "autotuner/store.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/artifact/artifact_io.h"
 
 namespace stax {
 namespace {
@@ -16,7 +21,9 @@ std::string TempPath(absl::string_view name) {
   return absl::StrCat(getenv("TEST_TMPDIR"), "/", name);
 }
 
-TuningIdentity SampleIdentity() { return {"hash", "NVIDIA H200", "580", "0.1.0", {{"n", 64}}}; }
+TuningIdentity SampleIdentity() {
+  return {"hash", "cuda:sm_90a", "NVIDIA H200", "580", "0.1.0", "CUPTI", {{"n", 64}}};
+}
 
 Measurement Measured(const TuningConfig& config, double ns) {
   Measurement m;
@@ -48,12 +55,14 @@ TEST(SqliteStore, EveryPartOfTheIdentityCounts) {
   ASSERT_TRUE(store.ok());
   TuningConfig config = {{"XBLOCK", 8}};
   ASSERT_TRUE((*store)->Put(SampleIdentity(), Measured(config, 1)).ok());
-  std::vector<TuningIdentity> others(5, SampleIdentity());
+  std::vector<TuningIdentity> others(7, SampleIdentity());
   others[0].kernel_hash = "other";
   others[1].device = "other";
   others[2].driver_version = "other";
   others[3].compiler_version = "other";
   others[4].sizes["n"] = 65;
+  others[5].target = "cuda:sm_80";
+  others[6].timing = "events";
   for (const TuningIdentity& other : others) {
     auto found = (*store)->Find(other, config);
     ASSERT_TRUE(found.ok());
@@ -62,6 +71,45 @@ TEST(SqliteStore, EveryPartOfTheIdentityCounts) {
   auto found = (*store)->Find(SampleIdentity(), {{"XBLOCK", 16}});
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found->has_value());
+}
+
+// Every thread is a connection of its own, as every process is.
+TEST(SqliteStore, SeveralTunersMayMakeAndFillOneFile) {
+  std::string path = TempPath("shared.db");
+  constexpr int kTuners = 4, kEach = 10;
+  std::vector<std::thread> tuners;
+  for (int t = 0; t < kTuners; ++t) {
+    tuners.emplace_back([&path, t] {
+      auto store = OpenSqliteStore(path);
+      ASSERT_TRUE(store.ok()) << store.status();
+      for (int i = 0; i < kEach; ++i) {
+        absl::Status status = (*store)->Put(SampleIdentity(), Measured({{"T", t}, {"I", i}}, 1));
+        EXPECT_TRUE(status.ok()) << status;
+      }
+    });
+  }
+  for (std::thread& tuner : tuners) tuner.join();
+  auto store = OpenSqliteStore(path);
+  ASSERT_TRUE(store.ok()) << store.status();
+  for (int t = 0; t < kTuners; ++t) {
+    for (int i = 0; i < kEach; ++i) {
+      auto found = (*store)->Find(SampleIdentity(), {{"T", t}, {"I", i}});
+      EXPECT_TRUE(found.ok() && found->has_value()) << t << " " << i;
+    }
+  }
+}
+
+TEST(SqliteStore, AnotherProgramsDatabaseIsLeftAlone) {
+  std::string path = TempPath("other.db");
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "CREATE TABLE theirs (a)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  std::string before = *ReadFile(path);
+  EXPECT_EQ(
+      OpenSqliteStore(path).status().message(),
+      absl::StrCat("tuning store ", path, ": is a database, but no Stax store of this version"));
+  EXPECT_EQ(*ReadFile(path), before);
 }
 
 TEST(SqliteStore, ErrorsNameTheFile) {

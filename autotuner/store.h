@@ -1,5 +1,6 @@
-// Store: every measurement, by identity. A result is reused only for the same kernel, device,
-// driver, compiler, sizes and configuration, so adding a configuration measures one.
+// Store: every measurement, by identity. A result is reused only for the same kernel, target,
+// device, driver, compiler, way of timing, sizes and configuration, so adding a configuration
+// measures one.
 #ifndef STAX_AUTOTUNER_STORE_H_
 #define STAX_AUTOTUNER_STORE_H_
 
@@ -19,9 +20,11 @@ namespace stax {
 // What a measurement holds for, besides its configuration.
 struct TuningIdentity {
   std::string kernel_hash;
-  std::string device;
+  std::string target;  // "cpu:x86-64-v4": the hash is the same for every target
+  std::string device;  // runtime/device.h, DeviceIdentity
   std::string driver_version;
   std::string compiler_version;
+  std::string timing;  // KernelTimer::method: times taken in other ways do not compare
   std::map<std::string, int64_t> sizes;
 };
 
@@ -36,7 +39,7 @@ class Store {
 
 // A SQLite file, made when it does not exist; ":memory:" for none. Several processes may use one
 // file. InvalidArgument or PermissionDenied naming the file when it is no such store or cannot be
-// written.
+// written; another program's database is left as it is.
 absl::StatusOr<std::unique_ptr<Store>> OpenSqliteStore(const std::string& path);
 
 }  // namespace stax

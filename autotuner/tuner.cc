@@ -88,6 +88,11 @@ absl::StatusOr<Measurement> KernelTuner::MeasureOrRecall(const TuningConfig& con
   absl::StatusOr<Measurement> measurement = BuildAndMeasure(config);
   if (!measurement.ok()) return measurement;
   if (absl::Status status = seams_.store->Put(identity_, *measurement); !status.ok()) return status;
+  if (bench_ == nullptr || measurement->status() == kOk) return measurement;
+  if (absl::Status lost = bench_->Healthy(); !lost.ok())
+    return absl::InternalError(absl::StrCat(
+        kernel_.name(), " with ", ToText(config), " broke the device for this process: ",
+        lost.message(), "; with --store=FILE the next run leaves this configuration out"));
   return measurement;
 }
 
@@ -112,6 +117,7 @@ absl::StatusOr<TuningRecord> KernelTuner::Run() {
   record.set_device(identity_.device);
   record.set_driver_version(identity_.driver_version);
   record.set_compiler_version(identity_.compiler_version);
+  record.set_timing(identity_.timing);
   record.set_strategy(options_.strategy);
   record.mutable_sizes()->insert(identity_.sizes.begin(), identity_.sizes.end());
   const Measurement* winner = nullptr;
@@ -137,12 +143,13 @@ std::map<std::string, int64_t> Sizes(const TunerOptions& options, const Program&
 absl::Status UseWinner(const TunerSeams& seams, const KernelTuner& tuner,
                        const TuningRecord& record, Kernel& kernel) {
   if (!record.has_winner()) return absl::OkStatus();
-  if (FromProto(kernel.variant().config()) == FromProto(record.winner())) return absl::OkStatus();
+  // What was measured, rather than what the program came with: that may be of another compiler.
   if (tuner.best_variant().has_value() &&
       FromProto(tuner.best_variant()->config()) == FromProto(record.winner())) {
     *kernel.mutable_variant() = *tuner.best_variant();
     return absl::OkStatus();
   }
+  if (FromProto(kernel.variant().config()) == FromProto(record.winner())) return absl::OkStatus();
   absl::StatusOr<Variant> variant = seams.builder->Build(kernel, FromProto(record.winner()));
   if (!variant.ok()) return variant.status();
   *kernel.mutable_variant() = *std::move(variant);
@@ -155,10 +162,11 @@ absl::Status TuneProgram(const TunerOptions& options, const TunerSeams& seams, P
   absl::Time deadline = absl::Now() + options.budget;
   std::map<std::string, int64_t> sizes = Sizes(options, program);
   program.clear_tuning();
+  const std::string target = absl::StrCat(program.target().kind(), ":", program.target().arch());
   for (int k = 0; k < program.kernels_size(); ++k) {
     Kernel& kernel = *program.mutable_kernels(k);
-    TuningIdentity identity = {kernel.hash(), seams.device, seams.driver_version, kCompilerVersion,
-                               sizes};
+    TuningIdentity identity = {kernel.hash(),    target,       seams.device, seams.driver_version,
+                               kCompilerVersion, seams.timing, sizes};
     KernelTuner tuner(options, seams, deadline, identity, kernel);
     absl::StatusOr<TuningRecord> record = tuner.Run();
     if (!record.ok()) return record.status();

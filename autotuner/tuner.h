@@ -30,13 +30,16 @@ struct TunerSeams {
   Builder* builder;
   Runner* runner;
   Store* store;
-  std::string device;
+  std::string device;  // runtime/device.h, DeviceIdentity
   std::string driver_version;
+  std::string timing;  // KernelTimer::method of the runner
 };
 
 // Tunes every kernel of `program`, replaces its variant by the fastest right one, and adds one
 // TuningRecord a kernel. A configuration that spills, does not compile, or computes something else
 // costs infinity. Kernels where nothing works keep their variant, with a record that says so.
+// Internal when a configuration broke the device; it is stored as failed, so that the next run
+// leaves it out.
 absl::Status TuneProgram(const TunerOptions& options, const TunerSeams& seams, Program& program);
 
 }  // namespace stax

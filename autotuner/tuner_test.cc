@@ -66,22 +66,31 @@ class FakeRunner : public Runner {
       const Outcome& outcome = runner_->outcomes_->at(variant.config().values().at("XBLOCK"));
       Measurement measurement;
       measurement.set_status(outcome.status);
+      broken_ = outcome.status == "breaks the device";
       measurement.set_median_ns(outcome.ns);
       return measurement;
     }
 
+    absl::Status Healthy() override {
+      return broken_ ? absl::InternalError("illegal address") : absl::OkStatus();
+    }
+
    private:
     FakeRunner* runner_;
+    bool broken_ = false;
   };
   const Outcomes* outcomes_;
 };
 
 Program SampleProgram(const std::vector<int64_t>& candidates) {
   Program program;
+  program.mutable_target()->set_kind("cpu");
+  program.mutable_target()->set_arch("x86-64-v3");
   SizeSymbolProto* symbol = program.add_symbols();
   symbol->set_name("n");
   symbol->set_hint(64);
   Kernel* kernel = program.add_kernels();
+  kernel->set_name("kernel");
   kernel->set_hash("hash");
   for (int64_t x : candidates) *kernel->add_candidates() = ToProto({{"XBLOCK", x}});
   *kernel->mutable_variant()->mutable_config() = ToProto({{"XBLOCK", candidates[0]}});
@@ -98,7 +107,8 @@ struct Bench {
         runner(&outcomes),
         store(*OpenSqliteStore(":memory:")) {}
   absl::Status Tune(const TunerOptions& options, Program& program) {
-    return TuneProgram(options, {&builder, &runner, store.get(), "device", "driver"}, program);
+    return TuneProgram(options, {&builder, &runner, store.get(), "device", "driver", "clock"},
+                       program);
   }
   Outcomes outcomes;
   FakeBuilder builder;
@@ -126,6 +136,38 @@ TEST(Tuner, SpillsFailuresAndWrongOutputsNeverWin) {
   std::vector<std::string> statuses;
   for (const Measurement& m : program.tuning(0).measurements()) statuses.push_back(m.status());
   EXPECT_EQ(statuses, (std::vector<std::string>{"ok", "spill", "compile_failed", "wrong_output"}));
+}
+
+TEST(Tuner, NothingIsMeasuredOnABrokenDevice) {
+  Bench bench({{1, {50}}, {2, {1, 0, "", "breaks the device"}}, {4, {10}}});
+  Program program = SampleProgram({1, 2, 4});
+  absl::Status status = bench.Tune({}, program);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(status.message(),
+            "kernel with XBLOCK=2 broke the device for this process: illegal address; with "
+            "--store=FILE the next run leaves this configuration out");
+  EXPECT_EQ(bench.runner.measurements, 2);
+  // The next run knows.
+  ASSERT_TRUE(bench.Tune({}, program).ok());
+  EXPECT_EQ(bench.runner.measurements, 3);
+  EXPECT_EQ(ToText(FromProto(program.tuning(0).winner())), "XBLOCK=4");
+}
+
+TEST(Tuner, TheCodeThatWasMeasuredReplacesThatOfTheSameConfiguration) {
+  Bench bench({{1, {30}}});
+  Program program = SampleProgram({1});
+  program.mutable_kernels(0)->mutable_variant()->set_ptx("of an older compiler");
+  ASSERT_TRUE(bench.Tune({}, program).ok());
+  EXPECT_EQ(program.kernels(0).variant().ptx(), "XBLOCK=1");
+}
+
+TEST(Tuner, TimesOfAnotherTargetsCodeAreNotReused) {
+  Bench bench({{1, {30}}});
+  Program program = SampleProgram({1});
+  ASSERT_TRUE(bench.Tune({}, program).ok());
+  program.mutable_target()->set_arch("x86-64-v4");
+  ASSERT_TRUE(bench.Tune({}, program).ok());
+  EXPECT_EQ(bench.runner.measurements, 2);
 }
 
 TEST(Tuner, NothingThatWorksKeepsTheVariantAndHasNoWinner) {

@@ -20,6 +20,11 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name) {
       absl::StrCat("unknown device '", name, "'; known are cpu, cuda and cuda:N"));
 }
 
+std::string DeviceIdentity(const DeviceInfo& info) {
+  if (info.kind != "cpu") return info.name;
+  return absl::StrCat(info.name, ", ", info.multiprocessors, " cores");
+}
+
 std::string DefaultDeviceName() { return OpenCudaDevice(0).ok() ? "cuda:0" : "cpu"; }
 
 }  // namespace stax

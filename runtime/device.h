@@ -62,6 +62,10 @@ class Device {
 // device or its driver is missing, saying exactly what was looked for (exit code 3).
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name);
 
+// What measurements on the device hold for. A GPU's name says all; a processor's says neither how
+// many cores there are nor how many this process may use: "AMD EPYC, 2 cores".
+std::string DeviceIdentity(const DeviceInfo& info);
+
 // "cuda:0" when a GPU and its driver are there, else "cpu".
 std::string DefaultDeviceName();
 

@@ -1,5 +1,6 @@
 // stax-profile: prediction against measurement for every kernel, and calibration of a device.
 #include <cmath>
+#include <cstdint>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -8,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "ir/artifact/artifact_io.h"
 #include "profiler/calibration/calibrate.h"
 #include "profiler/regression/regression.h"
@@ -22,6 +21,7 @@
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/sizes.h"
 
 namespace stax {
 namespace {
@@ -70,17 +70,6 @@ absl::Status RunCalibration(const Options& options) {
   return options.output.empty() ? absl::OkStatus() : WriteDevice(options.output, *spec);
 }
 
-// Values of --size.
-absl::StatusOr<std::map<std::string, int64_t>> ParseSizes(const std::vector<std::string>& pairs) {
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& pair : pairs) {
-    std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    if (!absl::SimpleAtoi(split.second, &sizes[split.first]))
-      return absl::InvalidArgumentError(absl::StrCat("--size ", pair, ": expected NAME=NUMBER"));
-  }
-  return sizes;
-}
-
 // What is wrong with the baseline, after its file's name.
 absl::Status BaselineError(const absl::Status& status, const Options& options) {
   if (status.ok()) return status;
@@ -110,14 +99,20 @@ absl::StatusOr<DeviceSpec> SpecFor(Device& device, KernelTimer& timer,
     return CalibrateNow(device, timer, options.quiet);
   }
   absl::StatusOr<DeviceSpec> spec = ReadDevice(options.spec);
-  if (spec.ok() && spec->name() != device.info().name)
-    return absl::InvalidArgumentError(absl::StrCat(options.spec, " describes ", spec->name(),
-                                                   "; this device is ", device.info().name));
+  if (!spec.ok()) return spec;
+  DeviceInfo described;
+  described.name = spec->name();
+  described.kind = spec->kind();
+  described.multiprocessors = spec->multiprocessors();
+  if (DeviceIdentity(described) != DeviceIdentity(device.info()))
+    return absl::InvalidArgumentError(absl::StrCat(options.spec, " describes ",
+                                                   DeviceIdentity(described), "; this device is ",
+                                                   DeviceIdentity(device.info())));
   return spec;
 }
 
 absl::StatusOr<ProfileReport> Measure(const Program& program, const Options& options) {
-  absl::StatusOr<std::map<std::string, int64_t>> sizes = ParseSizes(options.sizes);
+  absl::StatusOr<std::map<std::string, int64_t>> sizes = ParseSizes(options.sizes, program);
   if (!sizes.ok()) return sizes.status();
   absl::StatusOr<std::unique_ptr<Device>> device =
       OpenDevice(options.device.empty() ? program.target().kind() : options.device);

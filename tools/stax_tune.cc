@@ -1,17 +1,17 @@
 // stax-tune: measures configurations of every kernel of a program and keeps the fastest.
-#include <unistd.h>
-
-#include <cstdlib>
+#include <cstdint>
 #include <iostream>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "autotuner/builder.h"
 #include "autotuner/config.h"
 #include "autotuner/runner.h"
@@ -22,6 +22,7 @@
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/sizes.h"
 
 namespace stax {
 namespace {
@@ -33,20 +34,16 @@ struct Options {
   std::string output;
   std::string compiler;
   std::vector<std::string> sizes;
-  double budget_seconds = 0;
-  int64_t trials = 0;
+  double budget_seconds = std::numeric_limits<double>::infinity();
+  int64_t trials = std::numeric_limits<int64_t>::max();
   int64_t seed = 0;
   bool quiet = false;
 };
 
-absl::StatusOr<std::map<std::string, int64_t>> ParseSizes(const std::vector<std::string>& pairs) {
-  std::map<std::string, int64_t> sizes;
-  for (const std::string& pair : pairs) {
-    std::pair<std::string, std::string> split = absl::StrSplit(pair, absl::MaxSplits('=', 1));
-    if (!absl::SimpleAtoi(split.second, &sizes[split.first]))
-      return absl::InvalidArgumentError(absl::StrCat("--size ", pair, ": expected NAME=NUMBER"));
-  }
-  return sizes;
+// What the last column says of a kernel.
+std::string Outcome(const TuningRecord& record) {
+  if (record.has_winner()) return ToText(FromProto(record.winner()));
+  return record.measurements().empty() ? "not measured" : "nothing worked";
 }
 
 // One line a kernel: what won, over what.
@@ -61,16 +58,32 @@ void PrintTable(const Program& program) {
       if (first == 0) first = m.median_ns();
       if (best == 0 || m.median_ns() < best) best = m.median_ns();
     }
-    std::cout << absl::StreamFormat(
-        "%-40s %12.0f %12.0f %8d  %s\n", program.kernels(record.kernel()).name(), first, best,
-        record.measurements_size(),
-        record.has_winner() ? ToText(FromProto(record.winner())) : "nothing worked");
+    std::cout << absl::StreamFormat("%-40s %12.0f %12.0f %8d  %s\n",
+                                    program.kernels(record.kernel()).name(), first, best,
+                                    record.measurements_size(), Outcome(record));
   }
+}
+
+absl::StatusOr<TunerOptions> TunerOptionsFor(const Options& options, const Program& program) {
+  if (!(options.budget_seconds > 0))
+    return absl::InvalidArgumentError("--budget: expected a number of seconds above 0");
+  if (options.trials < 1)
+    return absl::InvalidArgumentError("--trials: expected at least 1 measurement a kernel");
+  absl::StatusOr<std::map<std::string, int64_t>> sizes = ParseSizes(options.sizes, program);
+  if (!sizes.ok()) return sizes.status();
+  TunerOptions tuner;
+  tuner.strategy = options.strategy;
+  tuner.budget = absl::Seconds(options.budget_seconds);
+  tuner.trials = options.trials;
+  tuner.sizes = *std::move(sizes);
+  return tuner;
 }
 
 absl::Status Tune(const std::string& path, const Options& options) {
   absl::StatusOr<Program> program = ReadProgram(path);
   if (!program.ok()) return program.status();
+  absl::StatusOr<TunerOptions> tuner = TunerOptionsFor(options, *program);
+  if (!tuner.ok()) return tuner.status();
   std::string target = absl::StrCat(program->target().kind(), ":", program->target().arch());
   absl::StatusOr<std::unique_ptr<Device>> device =
       OpenDevice(options.device.empty() ? program->target().kind() : options.device);
@@ -93,23 +106,21 @@ absl::Status Tune(const std::string& path, const Options& options) {
   absl::StatusOr<std::unique_ptr<Store>> store = OpenSqliteStore(options.store);
   if (!store.ok()) return store.status();
 
-  TunerOptions tuner;
-  tuner.strategy = options.strategy;
-  if (options.budget_seconds > 0) tuner.budget = absl::Seconds(options.budget_seconds);
-  if (options.trials > 0) tuner.trials = options.trials;
-  absl::StatusOr<std::map<std::string, int64_t>> sizes = ParseSizes(options.sizes);
-  if (!sizes.ok()) return sizes.status();
-  tuner.sizes = *std::move(sizes);
   Progress progress(options.quiet);
-  tuner.progress = [&](const Kernel& kernel, int done, int known, const Measurement& last) {
+  tuner->progress = [&](const Kernel& kernel, int done, int known, const Measurement& last) {
     std::string text =
         last.status() == "ok" ? absl::StrFormat("%.0f ns", last.median_ns()) : last.status();
     progress.Show(kernel.name(), done, known,
                   absl::StrCat(ToText(FromProto(last.config())), ": ", text));
   };
-  TunerSeams seams{builder->get(), runner.get(), store->get(), (*device)->info().name,
-                   (*device)->info().driver_version};
-  absl::Status status = TuneProgram(tuner, seams, *program);
+  std::string_view timing = (*timer)->method();
+  TunerSeams seams{builder->get(),
+                   runner.get(),
+                   store->get(),
+                   DeviceIdentity((*device)->info()),
+                   (*device)->info().driver_version,
+                   std::string(timing)};
+  absl::Status status = TuneProgram(*tuner, seams, *program);
   progress.Finish();
   if (!status.ok()) return status;
   PrintTable(*program);

@@ -50,7 +50,10 @@ absl::Status KernelBuffers::Init(const Kernel& kernel,
 absl::Status KernelBuffers::Add(const NestBuffer& buffer) {
   absl::StatusOr<int64_t> count = buffer.numel.Evaluate(sizes_);
   if (!count.ok()) return count.status();
-  const int64_t bytes = *count * DTypeBytes(buffer.dtype);
+  int64_t bytes = 0;
+  if (*count < 0 || __builtin_mul_overflow(*count, DTypeBytes(buffer.dtype), &bytes))
+    return absl::InvalidArgumentError(
+        absl::StrCat("buffer ", buffer.name, " has ", *count, " elements at these sizes"));
   absl::StatusOr<void*> block = device_->Allocate(bytes + 2 * kGuardBytes);
   if (!block.ok()) return block.status();
   blocks_.push_back(*block);
