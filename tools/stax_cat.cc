@@ -33,17 +33,17 @@ absl::StatusOr<std::string> Code(const Program& program, bool ptx) {
     absl::StrAppend(&text, ptx ? kernel.variant().ptx() : kernel.variant().llvm_ir());
   if (!text.empty()) return text;
   if (ptx)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the program is compiled for ", program.target().kind(), ":", program.target().arch(),
-        " and has no PTX; compile it with --target=cuda:sm_90a"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("is compiled for ", program.target().kind(), ":", program.target().arch(),
+                     " and has no PTX; compile it with --target=cuda:sm_90a"));
   return absl::InvalidArgumentError(
-      "the program was stored without LLVM IR; compile it with --dump=llvm -o FILE");
+      "was stored without LLVM IR; compile it with --dump=llvm -o FILE");
 }
 
 absl::StatusOr<std::string> Print(const google::protobuf::Message& message,
                                   const Options& options) {
   if (options.ptx || options.llvm)
-    return absl::InvalidArgumentError("only programs hold code; this is another artifact");
+    return absl::InvalidArgumentError("holds no code; only programs do");
   if (options.json) return ToJson(message);
   std::string text;
   google::protobuf::TextFormat::PrintToString(message, &text);
@@ -56,24 +56,30 @@ absl::StatusOr<std::string> Print(const absl::StatusOr<Message>& message, const 
   return Print(static_cast<const google::protobuf::Message&>(*message), options);
 }
 
-absl::StatusOr<std::string> PrintFile(const std::string& path, const Options& options) {
-  absl::StatusOr<std::string> bytes = ReadFile(path);
-  if (!bytes.ok()) return bytes.status();
-  absl::StatusOr<ArtifactKind> kind = ArtifactKindOf(*bytes);
-  if (!kind.ok())
-    return absl::Status(kind.status().code(), absl::StrCat(path, " ", kind.status().message()));
+absl::StatusOr<std::string> PrintBytes(const std::string& bytes, const Options& options) {
+  absl::StatusOr<ArtifactKind> kind = ArtifactKindOf(bytes);
+  if (!kind.ok()) return kind.status();
   switch (*kind) {
     case ArtifactKind::kReport:
-      return Print(ReadReport(path), options);
+      return Print(DecodeReport(bytes), options);
     case ArtifactKind::kDevice:
-      return Print(ReadDevice(path), options);
+      return Print(DecodeDevice(bytes), options);
     case ArtifactKind::kProgram:
       break;
   }
-  absl::StatusOr<Program> program = ReadProgram(path);
+  absl::StatusOr<Program> program = DecodeProgram(bytes);
   if (!program.ok()) return program.status();
   if (options.ptx || options.llvm) return Code(*program, options.ptx);
   return Print(static_cast<const google::protobuf::Message&>(*program), options);
+}
+
+// Reads the file once: it may be a pipe.
+absl::StatusOr<std::string> PrintFile(const std::string& path, const Options& options) {
+  absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<std::string> text = PrintBytes(*bytes, options);
+  if (text.ok()) return text;
+  return absl::Status(text.status().code(), absl::StrCat(path, " ", text.status().message()));
 }
 
 int Main(int argc, char** argv) {

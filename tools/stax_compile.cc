@@ -1,6 +1,6 @@
 // stax-compile: a model or graph -> a Program.
-#include <fstream>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -94,7 +94,10 @@ int Main(int argc, char** argv) {
              &options.serve);
   absl::StatusOr<std::vector<std::string>> models = cli.Parse(argc, argv);
   if (!models.ok()) return cli.Fail(models.status());
-  if (!options.serve.empty()) return Serve(cli, options.serve);
+  if (!options.serve.empty() && models->empty()) return Serve(cli, options.serve);
+  if (!options.serve.empty())
+    return cli.Fail(absl::InvalidArgumentError(
+        "expected one model or --serve, got both; a service gets its models from its clients"));
   if (models->size() != 1)
     return cli.Fail(absl::InvalidArgumentError(
         absl::StrCat("expected one model, got ", models->size(), " (--help explains)")));

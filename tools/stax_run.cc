@@ -105,12 +105,14 @@ std::string FileName(std::string name) {
   return absl::StrCat(name.empty() || name[0] == '.' ? "_" : "", name, ".npy");
 }
 
-// Aborted when an output is not as expected.
-absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>& outputs,
-                          const Options& options) {
+// What outputs should be, by their position.
+using Expected = std::map<int, HostTensor>;
+
+absl::StatusOr<Expected> ReadExpected(const Program& program, const Options& options) {
   absl::StatusOr<std::map<std::string, std::string>> files =
       ParsePairs("--expect", options.expected);
   if (!files.ok()) return files.status();
+  Expected expected;
   for (const auto& [name, path] : *files) {
     int o = 0;
     while (o < program.outputs_size() && program.outputs(o).name() != name) ++o;
@@ -119,26 +121,50 @@ absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>&
           absl::StrCat("--expect: the program has no output '", name, "'"));
     absl::StatusOr<HostTensor> want = ReadTensor(path);
     if (!want.ok()) return want.status();
-    absl::Status status = CompareTensors(outputs[o], *want, options.tolerance);
+    expected[o] = *std::move(want);
+  }
+  return expected;
+}
+
+// Aborted when an output is not as expected.
+absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>& outputs,
+                          const Expected& expected, const Tolerance& tolerance) {
+  for (const auto& [o, want] : expected) {
+    const std::string& name = program.outputs(o).name();
+    absl::Status status = CompareTensors(outputs[o], want, tolerance);
     if (!status.ok())
       return absl::AbortedError(absl::StrCat("output '", name, "': ", status.message()));
-    std::cout << name << " is as expected (rtol " << options.tolerance.rtol << ", atol "
-              << options.tolerance.atol << ")\n";
+    std::cout << name << " is as expected (rtol " << tolerance.rtol << ", atol " << tolerance.atol
+              << ")\n";
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteOutputs(const Program& program, const std::vector<HostTensor>& outputs,
-                          const std::string& folder) {
+// The files of --output-dir, one an output. InvalidArgument when two would have one name.
+absl::StatusOr<std::vector<std::string>> OutputFiles(const Program& program,
+                                                     const std::string& folder) {
+  std::map<std::string, std::string> outputs;  // by file
+  std::vector<std::string> files;
+  for (const Output& output : program.outputs()) {
+    files.push_back(absl::StrCat(folder, "/", FileName(output.name())));
+    auto [other, is_new] = outputs.insert({files.back(), output.name()});
+    if (!is_new)
+      return absl::InvalidArgumentError(absl::StrCat("--output-dir: the outputs '", other->second,
+                                                     "' and '", output.name(), "' would both be ",
+                                                     files.back()));
+  }
+  return files;
+}
+
+absl::Status WriteOutputs(const std::vector<HostTensor>& outputs, const std::string& folder,
+                          const std::vector<std::string>& files) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     return absl::InvalidArgumentError(
         absl::StrCat("cannot make folder ", folder, ": ", error.message()));
-  for (int o = 0; o < program.outputs_size(); ++o) {
-    absl::Status status =
-        WriteNpy(absl::StrCat(folder, "/", FileName(program.outputs(o).name())), outputs[o]);
-    if (!status.ok()) return status;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (absl::Status status = WriteNpy(files[o], outputs[o]); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -151,6 +177,10 @@ absl::Status RunProgram(const std::string& path, const Options& options) {
   if (!device.ok()) return device.status();
   absl::StatusOr<std::vector<HostTensor>> inputs = ReadInputs(*program, options.inputs);
   if (!inputs.ok()) return inputs.status();
+  absl::StatusOr<Expected> expected = ReadExpected(*program, options);
+  if (!expected.ok()) return expected.status();
+  absl::StatusOr<std::vector<std::string>> files = OutputFiles(*program, options.output_dir);
+  if (!options.output_dir.empty() && !files.ok()) return files.status();
   absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(*program, device->get());
   if (!executor.ok()) return executor.status();
   absl::StatusOr<std::vector<HostTensor>> outputs = RunOnHost(**executor, **device, *inputs);
@@ -158,10 +188,10 @@ absl::Status RunProgram(const std::string& path, const Options& options) {
   for (int o = 0; o < program->outputs_size(); ++o)
     std::cout << Describe(program->outputs(o).name(), (*outputs)[o]) << "\n";
   if (!options.output_dir.empty()) {
-    absl::Status status = WriteOutputs(*program, *outputs, options.output_dir);
+    absl::Status status = WriteOutputs(*outputs, options.output_dir, *files);
     if (!status.ok()) return status;
   }
-  return CheckOutputs(*program, *outputs, options);
+  return CheckOutputs(*program, *outputs, *expected, options.tolerance);
 }
 
 // One line a case, then the count. Aborted when a case failed.
@@ -210,7 +240,13 @@ int Main(int argc, char** argv) {
   absl::StatusOr<std::vector<std::string>> programs = cli.Parse(argc, argv);
   if (!programs.ok()) return cli.Fail(programs.status());
   absl::Status status;
-  if (!options.onnx_tests.empty()) {
+  if (options.tolerance.rtol < 0 || options.tolerance.atol < 0) {
+    status =
+        absl::InvalidArgumentError("--rtol and --atol: expected numbers that are not negative");
+  } else if (!options.onnx_tests.empty() && !programs->empty()) {
+    status = absl::InvalidArgumentError(absl::StrCat(
+        "expected one program or --onnx-test, got both; ", programs->front(), " is the program"));
+  } else if (!options.onnx_tests.empty()) {
     status = RunOnnxTests(options);
   } else if (programs->size() == 1) {
     status = RunProgram(programs->front(), options);

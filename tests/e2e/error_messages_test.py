@@ -165,7 +165,7 @@ def command_lines():
     for tool in TOOLS:
         check("unknown option " + tool, tool, ["--bogus"],
               r"unknown option --bogus; the nearest is -.* \(--help lists all\)")
-    for target in ("bogus", "cuda:sm_10", "cpu:x86-64-v9", "cuda:", ""):
+    for target in ("bogus", "cuda:sm_10", "cpu:x86-64-v9", "cuda:"):
         check("target '%s'" % target, "compile", ["good.textproto", "--target=" + target, "-o", "o"],
               "target '%s' is not known; expected cuda, cuda:sm_80, cuda:sm_90a, cpu, "
               "cpu:x86-64-v3 or cpu:x86-64-v4" % target)
@@ -176,7 +176,37 @@ def command_lines():
               "unknown device 'bogus'; known are cpu, cuda and cuda:N")
         check("cuda:99 " + tool, tool, ["good.stax", "--device=cuda:99"], "no CUDA device.*", code=3)
     check("cat ptx of cpu", "cat", ["good.stax", "--ptx"],
-          "the program is compiled for cpu:.* and has no PTX; compile it with --target=cuda:sm_90a")
+          "good.stax is compiled for cpu:.* and has no PTX; compile it with --target=cuda:sm_90a")
+    check("cat llvm", "cat", ["good.stax", "--llvm"],
+          "good.stax was stored without LLVM IR; compile it with --dump=llvm -o FILE")
+    for tool, args, option in (("compile", ["good.textproto"], "-o=P.stax"),
+                               ("compile", ["good.textproto"], "--target=TARGET"),
+                               ("compile", [], "--serve=ADDRESS"),
+                               ("tune", ["good.stax"], "--store=FILE"), ("tune", ["good.stax"], "-o=T.stax"),
+                               ("profile", ["good.stax"], "--html=FILE"),
+                               ("run", ["good.stax"], "--output-dir=DIR"),
+                               ("run", ["good.stax"], "--input=NAME=FILE"), ("run", [], "--onnx-test=DIR")):
+        name = option.split("=")[0]
+        for words in ([name], [name + "="], [name, "--help"]):
+            check("no value: %s %s" % (tool, words), tool, args + words, "%s needs a value: %s" % (name, option))
+    check("serve and a model", "compile", ["good.textproto", "--serve=unix:s"],
+          "expected one model or --serve, got both; a service gets its models from its clients")
+    check("program and onnx tests", "run", ["good.stax", "--onnx-test", "."],
+          "expected one program or --onnx-test, got both; good.stax is the program")
+    for tool in ("tune", "profile"):
+        for value, message in (("n=1", r"--size n=1: n's range is \[2, 2147483647\]"),
+                               ("n=-1000", r"--size n=-1000: n's range is \[2, 2147483647\]"),
+                               ("m=8", "--size m: the program has no such size symbol; it has n"),
+                               ("=8", "--size =8: expected NAME=NUMBER")):
+            check("size %s %s" % (value, tool), tool, ["good.stax", "--size", value], message)
+    for option in ("--trials=0", "--trials=-5"):
+        check(option, "tune", ["good.stax", option], "--trials: expected at least 1 measurement a kernel")
+    for option in ("--budget=0", "--budget=-1"):
+        check(option, "tune", ["good.stax", option], "--budget: expected a number of seconds above 0")
+    check("budget nan", "tune", ["good.stax", "--budget=nan"], "--budget=nan: expected a number")
+    for option in ("--rtol=-1", "--atol=-1"):
+        check(option, "run", ["good.stax", option],
+              "--rtol and --atol: expected numbers that are not negative")
 
 
 def files():
@@ -193,6 +223,17 @@ def files():
     check("output is a folder", "compile", ["good.textproto", "-o", "folder"],
           "cannot write folder: Is a directory")
     inputs = ["good.stax", "--input", "x=ok.npy", "w=ok.npy"]
+    check("expected output that is not there", "run", inputs + ["--output-dir=d", "--expect", "z=ok.npy"],
+          "--expect: the program has no output 'z'")
+    check("expected output that cannot be read", "run",
+          inputs + ["--output-dir=d", "--expect", "y=absent.npy"],
+          "cannot read absent.npy: No such file or directory")
+    write("alike.textproto", 'input { name: "x" dtype: "f32" dims: "4" dims: "8" }\n'
+          'node { op: "neg" input: "x" output: "a/b" }\nnode { op: "exp" input: "x" output: "a_b" }\n'
+          'output: "a/b" output: "a_b"')
+    record("good input: alike", run("compile", ["alike.textproto", "-o", "alike.stax"]).stderr.decode())
+    check("outputs with one file name", "run", ["alike.stax", "--input", "x=ok.npy", "--output-dir=d"],
+          "--output-dir: the outputs 'a/b' and 'a_b' would both be d/a_b.npy")
     check("outputs below a file", "run", inputs + ["--output-dir", "good.stax/d"],
           "cannot make folder good.stax/d: Not a directory")
 
@@ -216,6 +257,24 @@ def baselines():
         check("threshold " + value, "profile", ["good.stax", "--threshold=" + value],
               "--threshold=%s: expected a percentage of at least 0" % value)
     check("threshold x", "profile", ["good.stax", "--threshold=x"], "--threshold=x: expected a number")
+
+
+def standard_streams():
+    with open("good.stax", "rb") as program:
+        done = run("cat", ["/dev/stdin"], stdin=program)
+        record("an artifact from a pipe", done.stderr.decode())
+    # Whatever a tool opens first must not get the number of stdout.
+    closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
+    for tool, args in (("cat", ["good.stax"]), ("compile", ["good.textproto", "--explain"]), ("run", ["--help"]),
+                       ("tune", ["good.stax", "--device=cpu", "--quiet", "--trials=1"])):
+        check("stdout closed: " + tool, tool, args, "cannot write the output: Bad file descriptor", **closed)
+    with open("to_stdout.stax", "wb") as out:
+        done = run("compile", ["good.textproto", "-o", "/dev/stdout"], stdout=out)
+    with open("to_stdout.stax", "rb") as got, open("good.stax", "rb") as want:
+        record("a program to stdout in a file", done.stderr.decode() or
+               ("" if got.read() == want.read() else "other bytes"))
+    os.remove("to_stdout.stax")
+    record("/dev/stdout stays", "" if os.path.islink("/dev/stdout") else "it is a file now")
 
 
 def full_disk():
@@ -255,6 +314,12 @@ def permissions():
     denied = "cannot %s closed/%s: Permission denied"
     check("write denied", "compile", ["good.textproto", "-o", "closed/o.stax"],
           denied % ("write", "o.stax"), wrap=wrap)
+    os.makedirs("cases/closed")
+    write("cases/model.onnx", ONNX)
+    os.chmod("cases/closed", 0)
+    check("onnx tests in a closed folder", "run", ["--device=cpu", "--onnx-test", "cases"],
+          "cannot read all folders below cases: Permission denied", wrap=wrap)
+    os.chmod("cases/closed", 0o700)
     check("read denied", "compile", ["closed/g.textproto"], denied % ("read", "g.textproto"),
           wrap=wrap)
     for tool in ("run", "cat", "tune", "profile"):
@@ -410,7 +475,8 @@ def main():
                            ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
             done = run(tool, args)
             record("good input: " + tool, done.stderr.decode() if done.returncode else "")
-        for part in (command_lines, files, baselines, full_disk, permissions, graphs, onnx, tensors, damaged):
+        for part in (command_lines, files, baselines, standard_streams, full_disk, permissions, graphs, onnx, tensors,
+                     damaged):
             part()
         os.chdir("/")
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)

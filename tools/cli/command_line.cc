@@ -1,7 +1,11 @@
 #include "tools/cli/command_line.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +36,14 @@ int EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
+// A tool that is started with stdout closed must not find its output in the next file or socket
+// that it opens. Writing to the stand-in fails, as writing to what is closed does.
+void ReserveStandardDescriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 std::string Dashed(absl::string_view name) {
   return absl::StrCat(name.size() == 1 ? "-" : "--", name);
 }
@@ -54,7 +66,9 @@ int ExitCode(const absl::Status& status) {
 }
 
 CommandLine::CommandLine(std::string tool, std::string usage, std::string purpose)
-    : tool_(std::move(tool)), usage_(std::move(usage)), purpose_(std::move(purpose)) {}
+    : tool_(std::move(tool)), usage_(std::move(usage)), purpose_(std::move(purpose)) {
+  ReserveStandardDescriptors();
+}
 
 void CommandLine::Option(std::string name, std::string value_name, std::string help,
                          std::string* value) {
@@ -77,7 +91,7 @@ void CommandLine::Option(std::string name, std::string value_name, std::string h
 void CommandLine::Option(std::string name, std::string value_name, std::string help,
                          double* value) {
   auto set = [value](absl::string_view text) {
-    if (absl::SimpleAtod(text, value)) return absl::OkStatus();
+    if (absl::SimpleAtod(text, value) && std::isfinite(*value)) return absl::OkStatus();
     return absl::InvalidArgumentError("expected a number");
   };
   entries_.push_back({std::move(name), std::move(value_name), std::move(help), Kind::kValue, set});
@@ -119,13 +133,28 @@ absl::Status CommandLine::Unknown(absl::string_view name) const {
       "unknown option ", Dashed(name), "; the nearest is ", Dashed(best), " (--help lists all)"));
 }
 
+// Whether `word` names an option: it is no value of the one before it.
+bool CommandLine::IsOption(absl::string_view word) const {
+  if (word.size() < 2 || word[0] != '-') return false;
+  word.remove_prefix(word[1] == '-' ? 2 : 1);
+  word = word.substr(0, word.find('='));
+  return word == "help" || word == "h" || Find(word) != nullptr;
+}
+
+absl::Status CommandLine::NeedsValue(const Entry& entry) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      Dashed(entry.name), " needs a value: ", Dashed(entry.name), "=", entry.value_name));
+}
+
 absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** argv) const {
   std::vector<std::string> words;
   const Entry* repeated = nullptr;  // the option that takes further words
+  const Entry* waiting = nullptr;   // the same while it has none
   bool options = true;
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];
     if (options && word == "--") {
+      if (waiting != nullptr) return NeedsValue(*waiting);
       options = false;
       repeated = nullptr;
       continue;
@@ -136,8 +165,10 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
       } else if (absl::Status status = repeated->set(word); !status.ok()) {
         return status;
       }
+      waiting = nullptr;
       continue;
     }
+    if (waiting != nullptr) return NeedsValue(*waiting);
     word.remove_prefix(word[1] == '-' ? 2 : 1);
     std::optional<absl::string_view> value;
     if (size_t equals = word.find('='); equals != absl::string_view::npos) {
@@ -146,21 +177,23 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
     }
     if (word == "help" || word == "h") {
       std::cout << Help();
-      std::exit(kExitDone);
+      std::exit(Done());
     }
     const Entry* entry = Find(word);
     if (entry == nullptr) return Unknown(word);
     repeated = entry->kind == Kind::kRepeated ? entry : nullptr;
     if (!value.has_value() && entry->kind == Kind::kFlag) value = "true";
-    if (repeated != nullptr && !value.has_value()) continue;  // its values are the next words
-    if (!value.has_value() && i + 1 < argc) value = argv[++i];
-    if (!value.has_value())
-      return absl::InvalidArgumentError(
-          absl::StrCat(Dashed(word), " needs a value: ", Dashed(word), "=", entry->value_name));
+    if (repeated != nullptr && !value.has_value()) {
+      waiting = repeated;  // its values are the next words
+      continue;
+    }
+    if (!value.has_value() && i + 1 < argc && !IsOption(argv[i + 1])) value = argv[++i];
+    if (!value.has_value() || value->empty()) return NeedsValue(*entry);
     if (absl::Status status = entry->set(*value); !status.ok())
       return absl::InvalidArgumentError(
           absl::StrCat(Dashed(word), "=", *value, ": ", status.message()));
   }
+  if (waiting != nullptr) return NeedsValue(*waiting);
   return words;
 }
 

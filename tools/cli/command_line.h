@@ -9,6 +9,8 @@
 //   if (!files.ok()) return cli.Fail(files.status());
 //
 // "--name=value" and "--name value" are equal, "-o" is an option of one letter, "--" ends options.
+// An option that is given twice has its last value. No value may be empty, and a word that names an
+// option is no value.
 #ifndef STAX_TOOLS_CLI_COMMAND_LINE_H_
 #define STAX_TOOLS_CLI_COMMAND_LINE_H_
 
@@ -69,6 +71,8 @@ class CommandLine {
     std::function<absl::Status(absl::string_view)> set;
   };
 
+  bool IsOption(absl::string_view word) const;
+  static absl::Status NeedsValue(const Entry& entry);
   const Entry* Find(absl::string_view name) const;
   absl::Status Unknown(absl::string_view name) const;
 

@@ -52,6 +52,46 @@ TEST(CommandLine, ErrorsSayWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(Parse({"--quiet=maybe"}, v).message(), "--quiet=maybe: expected true or false");
 }
 
+TEST(CommandLine, TheLastOfTwoCounts) {
+  Values v;
+  ASSERT_TRUE(Parse({"--device=cpu", "--trials", "1", "--device", "cuda", "--trials=-2"}, v).ok());
+  EXPECT_EQ(v.device, "cuda");
+  EXPECT_EQ(v.trials, -2);
+}
+
+TEST(CommandLine, AnOptionIsNotTheValueOfTheOneBefore) {
+  for (std::vector<std::string> words : {std::vector<std::string>{"--device", "--quiet"},
+                                         {"--device", "--trials=3"},
+                                         {"--device="},
+                                         {"--device", ""},
+                                         {"--device", "--help"}}) {
+    Values v;
+    EXPECT_EQ(Parse(words, v).message(), "--device needs a value: --device=NAME") << words.back();
+  }
+  Values v;  // a word with a dash that is no option
+  ASSERT_TRUE(Parse({"--device", "-x", "--trials", "-3"}, v).ok());
+  EXPECT_EQ(v.device, "-x");
+  EXPECT_EQ(v.trials, -3);
+}
+
+TEST(CommandLine, ARepeatedOptionWithoutAValueIsAnError) {
+  for (std::vector<std::string> words : {std::vector<std::string>{"--input"},
+                                         {"--input", "--quiet"},
+                                         {"--input", "--", "a"},
+                                         {"--input="}}) {
+    Values v;
+    EXPECT_EQ(Parse(words, v).message(), "--input needs a value: --input=NAME=FILE");
+  }
+}
+
+TEST(CommandLine, NumbersAreFinite) {
+  for (const char* word : {"nan", "inf", "-inf", "1e999"}) {
+    Values v;
+    EXPECT_EQ(Parse({std::string("--budget=") + word}, v).message(),
+              std::string("--budget=") + word + ": expected a number");
+  }
+}
+
 TEST(CommandLine, ExitCodesFollowTheKindOfError) {
   EXPECT_EQ(ExitCode(absl::OkStatus()), 0);
   EXPECT_EQ(ExitCode(absl::InternalError("")), 1);

@@ -14,7 +14,7 @@ struct Tolerance {
 
 // OK when dtype and dims are equal and |got - want| <= atol + rtol |want| everywhere; NaN equals
 // NaN, infinities equal themselves, integers and bools are compared exactly unless the tolerance
-// allows more. Aborted otherwise, naming the first and the worst wrong element.
+// allows more. Aborted otherwise, with the number of wrong elements and the worst one.
 absl::Status CompareTensors(const HostTensor& got, const HostTensor& want,
                             const Tolerance& tolerance);
 

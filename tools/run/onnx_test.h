@@ -12,7 +12,7 @@
 namespace stax {
 
 // The folders with a model.onnx among `roots` and everything below them, sorted. NotFound when
-// there is none.
+// there is none, PermissionDenied when a folder below cannot be read.
 absl::StatusOr<std::vector<std::string>> FindOnnxTests(const std::vector<std::string>& roots);
 
 struct OnnxTestResult {
