@@ -20,16 +20,21 @@ constexpr int64_t kChaseLoads = 1 << 16;
 constexpr int64_t kFmaSteps = 1 << 14;  // a piece
 constexpr int kFmaChains = 16;          // independent vectors: latency 4, two a cycle, and slack
 
-using Vector = float __attribute__((vector_size(32)));
+using Vector256 = float __attribute__((vector_size(32)));
+using Vector512 = float __attribute__((vector_size(64)));
 
 constexpr int64_t kWordBytes = sizeof(int64_t);
 
 // Kept from being removed.
 volatile float sink;
 
-__attribute__((target("avx2,fma"))) float FmaPiece() {
-  Vector chains[kFmaChains] = {};
-  const Vector factor = {0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f, 0.5f};
+// Chains that start at different values, and at others in each piece: equal ones would be computed
+// once.
+template <typename Vector>
+[[gnu::always_inline]] inline float FmaChains(float start) {
+  const Vector factor = Vector{} + 0.5f;
+  Vector chains[kFmaChains];
+  for (int c = 0; c < kFmaChains; ++c) chains[c] = Vector{} + (start + static_cast<float>(c));
   for (int64_t step = 0; step < kFmaSteps; ++step) {
 #pragma clang loop unroll(full)
     for (Vector& chain : chains) {
@@ -42,10 +47,22 @@ __attribute__((target("avx2,fma"))) float FmaPiece() {
   return sum;
 }
 
+__attribute__((target("avx2,fma"))) float FmaPiece256(float start) {
+  return FmaChains<Vector256>(start);
+}
+__attribute__((target("avx512f"))) float FmaPiece512(float start) {
+  return FmaChains<Vector512>(start);
+}
+
 class CpuProbes : public Probes {
  public:
-  explicit CpuProbes(int threads)
-      : pool_(threads), from_(kStreamBytes, 1), to_(kStreamBytes, 2), next_(MakeCycle()) {}
+  // `wide`: 512-bit vectors, as kernels for x86-64-v4 have them.
+  CpuProbes(int threads, bool wide)
+      : wide_(wide),
+        pool_(threads),
+        from_(kStreamBytes, 1),
+        to_(kStreamBytes, 2),
+        next_(MakeCycle()) {}
 
   int64_t stream_bytes() const override { return kStreamBytes; }
 
@@ -77,11 +94,13 @@ class CpuProbes : public Probes {
   }
 
   double fma_flops() const override {
-    return 2.0 * sizeof(Vector) / sizeof(float) * kFmaChains * kFmaSteps * kPieces;
+    const size_t width = wide_ ? sizeof(Vector512) : sizeof(Vector256);
+    return 2.0 * width / sizeof(float) * kFmaChains * kFmaSteps * kPieces;
   }
   absl::Status Fma() override {
-    pool_.ParallelFor(kPieces, [](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) sink = FmaPiece();
+    auto piece = wide_ ? FmaPiece512 : FmaPiece256;
+    pool_.ParallelFor(kPieces, [piece](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) sink = piece(static_cast<float>(p));
     });
     return absl::OkStatus();
   }
@@ -112,6 +131,7 @@ class CpuProbes : public Probes {
     return next;
   }
 
+  bool wide_;
   ThreadPool pool_;
   std::vector<char> from_;
   std::vector<char> to_;
@@ -122,7 +142,8 @@ class CpuProbes : public Probes {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Probes>> MakeCpuProbes(Device& device) {
-  return std::make_unique<CpuProbes>(device.info().multiprocessors);
+  return std::make_unique<CpuProbes>(device.info().multiprocessors,
+                                     device.info().best_target == "cpu:x86-64-v4");
 }
 
 }  // namespace stax

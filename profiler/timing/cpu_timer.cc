@@ -13,8 +13,9 @@ constexpr int64_t kMaxFlushBytes = int64_t{64} << 20;
 
 class CpuTimer : public KernelTimer {
  public:
+  // `cache_bytes`: 0 when the machine does not say.
   explicit CpuTimer(int64_t cache_bytes)
-      : flush_(static_cast<size_t>(std::clamp<int64_t>(cache_bytes, 1, kMaxFlushBytes))) {}
+      : flush_(cache_bytes > 0 ? std::min(cache_bytes, kMaxFlushBytes) : kMaxFlushBytes) {}
 
   std::string_view method() const override {
     return "monotonic clock around the launch, caches flushed by a write";

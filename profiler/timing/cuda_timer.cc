@@ -117,7 +117,8 @@ class EventTimer : public KernelTimer {
     if (status.ok()) status = cuda::Check(driver_, driver_.EventSynchronize(end_), "kernel");
     if (!status.ok()) return status;
     float ms = 0;
-    driver_.EventElapsedTime(&ms, start_, end_);
+    status = cuda::Check(driver_, driver_.EventElapsedTime(&ms, start_, end_), "elapsed time");
+    if (!status.ok()) return status;
     return ms * 1e6;
   }
 

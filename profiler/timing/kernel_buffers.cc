@@ -101,14 +101,17 @@ absl::StatusOr<std::vector<std::byte>> KernelBuffers::Read(int buffer) const {
 }
 
 absl::Status KernelBuffers::Launch(LoadedKernel& code, int64_t grid) const {
-  if (grid <= 0) return absl::OkStatus();
   return code.Launch(pointers_, size_values_, grid, /*stream=*/nullptr);
 }
 
 absl::StatusOr<int64_t> KernelBuffers::Grid(const Variant& variant) const {
   absl::StatusOr<IndexExpr> grid = IndexExpr::Parse(variant.grid_x());
   if (!grid.ok()) return grid.status();
-  return grid->Evaluate(sizes_);
+  absl::StatusOr<int64_t> instances = grid->Evaluate(sizes_);
+  if (instances.ok() && *instances <= 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat(variant.entry(), " has nothing to do at these sizes; give others"));
+  return instances;
 }
 
 }  // namespace stax

@@ -22,6 +22,8 @@ class KernelBuffers {
  public:
   // Makes the buffers of `kernel`'s nest for these sizes. `device` must outlive the object. The
   // content of inputs depends only on dtype, size and position: equal on every device.
+  // InvalidArgument for sizes at which a buffer has no or too many elements, ResourceExhausted when
+  // there is no memory for them.
   static absl::StatusOr<std::unique_ptr<KernelBuffers>> Make(
       const Kernel& kernel, const std::map<std::string, int64_t>& sizes, Device* device);
   ~KernelBuffers();
@@ -34,6 +36,7 @@ class KernelBuffers {
 
   // Runs `code`, a variant of the kernel, on them.
   absl::Status Launch(LoadedKernel& code, int64_t grid) const;
+  // InvalidArgument when the kernel has nothing to do at these sizes.
   absl::StatusOr<int64_t> Grid(const Variant& variant) const;
 
   const LoopNest& nest() const { return nest_; }

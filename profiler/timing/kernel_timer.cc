@@ -1,5 +1,6 @@
 #include "profiler/timing/kernel_timer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "profiler/timing/cpu_timer.h"
@@ -20,7 +21,8 @@ absl::StatusOr<std::vector<double>> MeasureUntilStable(KernelTimer& timer,
   if (!warm_up.ok()) return warm_up;
   std::vector<double> samples;
   while (static_cast<int>(samples.size()) < rule.max_samples) {
-    absl::StatusOr<std::vector<double>> more = timer.Time(launch, rule.min_samples);
+    int left = rule.max_samples - static_cast<int>(samples.size());
+    absl::StatusOr<std::vector<double>> more = timer.Time(launch, std::min(rule.min_samples, left));
     if (!more.ok()) return more;
     samples.insert(samples.end(), more->begin(), more->end());
     MedianInterval interval = MedianConfidence(samples);
