@@ -41,6 +41,7 @@ class DeviceMemory {
     if (data_ != nullptr) {
       if (absl::Status status = device_->Synchronize(); !status.ok()) return status;
       device_->Free(std::exchange(data_, nullptr));
+      bytes_ = 0;
     }
     absl::StatusOr<void*> data = device_->Allocate(bytes);
     if (!data.ok()) return data.status();
@@ -115,6 +116,8 @@ struct Executor::State {
   absl::StatusOr<Plan> MakePlan(const SizeMap& sizes) const;
   absl::StatusOr<const Plan*> PlanFor(const SizeMap& sizes);
   absl::Status CheckTensor(absl::string_view what, int buffer, const TensorRef& tensor) const;
+  absl::Status CheckApart(const Plan& plan, absl::Span<const TensorRef> inputs,
+                          absl::Span<const TensorRef> outputs) const;
   absl::Status CheckSpecialised(absl::Span<const TensorRef> inputs) const;
   void BindPointers(const Plan& plan, absl::Span<const TensorRef> inputs,
                     absl::Span<const TensorRef> outputs);
@@ -187,7 +190,9 @@ absl::Status Executor::State::LoadConstants() {
     absl::Status status = device->CopyIn(constants[b].data(), buffer.data().data(), *bytes);
     if (!status.ok()) return status;
   }
-  return absl::OkStatus();
+  // A copy from pageable memory may be under way after it returns, and the caller's stream does not
+  // wait for the default one.
+  return device->Synchronize();
 }
 
 absl::StatusOr<Plan> Executor::State::MakePlan(const SizeMap& sizes) const {
@@ -234,11 +239,14 @@ absl::StatusOr<const Plan*> Executor::State::PlanFor(const SizeMap& sizes) {
   key.reserve(sizes.size());
   for (const auto& [name, value] : sizes) key.push_back(value);
   auto found = plans.find(key);
-  if (found != plans.end()) return &found->second;
-  absl::StatusOr<Plan> plan = MakePlan(sizes);
-  if (!plan.ok()) return plan.status();
-  if (absl::Status status = arena.Grow(plan->arena_bytes); !status.ok()) return status;
-  return &plans.emplace(std::move(key), *std::move(plan)).first->second;
+  if (found == plans.end()) {
+    absl::StatusOr<Plan> plan = MakePlan(sizes);
+    if (!plan.ok()) return plan.status();
+    found = plans.emplace(std::move(key), *std::move(plan)).first;
+  }
+  // Also for sizes seen before: growing for others may have failed, and left no arena.
+  if (absl::Status status = arena.Grow(found->second.arena_bytes); !status.ok()) return status;
+  return &found->second;
 }
 
 absl::Status Executor::State::CheckTensor(absl::string_view what, int buffer,
@@ -262,10 +270,41 @@ absl::Status Executor::State::CheckTensor(absl::string_view what, int buffer,
   return absl::OkStatus();
 }
 
+// Kernels promise the code generator that no two of their buffers overlap.
+absl::Status Executor::State::CheckApart(const Plan& plan, absl::Span<const TensorRef> inputs,
+                                         absl::Span<const TensorRef> outputs) const {
+  struct Range {
+    uintptr_t begin, end;
+  };
+  absl::InlinedVector<Range, 16> ranges;  // the inputs, then the outputs
+  auto add = [&](const TensorRef& tensor, int buffer) {
+    auto begin = reinterpret_cast<uintptr_t>(tensor.data);
+    ranges.push_back({begin, begin + plan.bytes[buffer]});
+  };
+  auto name = [&](size_t i) {
+    return i < inputs.size()
+               ? absl::StrCat("input '", program.buffers(program.inputs(i)).name(), "'")
+               : absl::StrCat("output '", program.outputs(i - inputs.size()).name(), "'");
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) add(inputs[i], program.inputs(i));
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    add(outputs[o], program.outputs(o).buffer());
+    const Range& mine = ranges.back();
+    for (size_t i = 0; i + 1 < ranges.size(); ++i) {
+      if (mine.begin < ranges[i].end && ranges[i].begin < mine.end)
+        return absl::InvalidArgumentError(
+            absl::StrCat(name(ranges.size() - 1), " overlaps ", name(i), " in memory"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Executor::State::CheckSpecialised(absl::Span<const TensorRef> inputs) const {
   for (int i = 0; i < program.inputs_size(); ++i) {
     const Buffer& buffer = program.buffers(program.inputs(i));
     if (!buffer.is_specialised()) continue;
+    // The caller's stream may still be writing it.
+    if (absl::Status status = device->Synchronize(); !status.ok()) return status;
     std::string actual(buffer.required_value().size(), '\0');
     absl::Status status = device->CopyOut(actual.data(), inputs[i].data, actual.size());
     if (!status.ok()) return status;
@@ -393,6 +432,7 @@ absl::Status Executor::Run(absl::Span<const TensorRef> inputs, absl::Span<const 
   if (absl::Status status = state.CheckSpecialised(inputs); !status.ok()) return status;
   absl::StatusOr<const Plan*> plan = state.PlanFor(*sizes);
   if (!plan.ok()) return plan.status();
+  if (absl::Status status = state.CheckApart(**plan, inputs, outputs); !status.ok()) return status;
   state.BindPointers(**plan, inputs, outputs);
   if (absl::Status status = state.LaunchAll(**plan, stream); !status.ok()) return status;
   return state.CopyOutputs(**plan, outputs, stream);

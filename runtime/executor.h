@@ -42,7 +42,10 @@ class Executor {
   absl::StatusOr<std::vector<TensorRef>> OutputShapes(
       const std::map<std::string, int64_t>& sizes) const;
 
-  // Outputs are written in place. No allocation when called again with sizes seen before.
+  // Outputs are written in place; none may overlap an input or another output. Asynchronous on
+  // `stream`, but for inputs that set shapes: their values are read here. No allocation on the
+  // device when called again with sizes seen before. InvalidArgument for tensors that are not as
+  // the program wants them, ResourceExhausted when there is no memory: later runs may succeed.
   absl::Status Run(absl::Span<const TensorRef> inputs, absl::Span<const TensorRef> outputs,
                    StreamHandle stream);
 
