@@ -1,8 +1,11 @@
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -22,7 +25,43 @@ namespace {
 
 constexpr char kServiceBinary[] = "stax-compile";
 constexpr absl::Duration kStartTimeout = absl::Seconds(30);
+constexpr absl::Duration kStopTimeout = absl::Seconds(5);
+constexpr absl::Duration kStopPoll = absl::Milliseconds(10);
 constexpr int kMaxMessageBytes = INT32_MAX;
+
+// What a signal that ends this process must take along: services and their sockets. Handlers may
+// use plain memory only.
+struct OwnService {
+  std::atomic<pid_t> pid = -1;
+  char folder[sizeof(sockaddr_un::sun_path)] = "";
+  char socket[sizeof(sockaddr_un::sun_path)] = "";
+};
+constexpr int kMaxServices = 8;
+std::atomic<OwnService*> own_services[kMaxServices];
+
+void EndServices(int signal) {
+  for (std::atomic<OwnService*>& slot : own_services) {
+    OwnService* service = slot.load();
+    if (service == nullptr) continue;
+    if (service->pid.load() > 0) kill(service->pid.load(), SIGTERM);
+    unlink(service->socket);
+    rmdir(service->folder);
+  }
+  struct sigaction usual = {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(signal, &usual, nullptr);
+  raise(signal);
+}
+
+// Signals that someone else handles, or that are ignored (nohup), stay as they are.
+void EndServicesOnSignals() {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    struct sigaction action = {};
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = EndServices;
+    sigaction(signal, &action, nullptr);
+  }
+}
 
 // absl's and gRPC's codes are the same numbers.
 absl::Status FromGrpc(const grpc::Status& status) {
@@ -52,9 +91,14 @@ class Child {
   void Stop() {
     if (pid_ < 0) return;
     kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
+    absl::Time deadline = absl::Now() + kStopTimeout;
+    while (waitpid(pid_, nullptr, WNOHANG) == 0) {
+      if (absl::Now() >= deadline) kill(pid_, SIGKILL);
+      absl::SleepFor(kStopPoll);
+    }
     pid_ = -1;
   }
+  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;
@@ -62,13 +106,17 @@ class Child {
 
 class ServiceBuilder : public Builder {
  public:
-  explicit ServiceBuilder(std::string target) : target_(std::move(target)) {}
+  ServiceBuilder(std::string target, absl::Duration timeout)
+      : target_(std::move(target)), timeout_(timeout) {}
   ~ServiceBuilder() override {
     child_.Stop();
-    if (!folder_.empty()) {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder_, ignored);
+    for (std::atomic<OwnService*>& slot : own_services) {
+      OwnService* mine = &own_;
+      slot.compare_exchange_strong(mine, nullptr);
     }
+    if (own_.folder[0] == '\0') return;
+    unlink(own_.socket);
+    rmdir(own_.folder);
   }
 
   absl::Status StartOwn();
@@ -80,8 +128,9 @@ class ServiceBuilder : public Builder {
   absl::StatusOr<Variant> Call(const CompileVariantRequest& request);
 
   std::string target_;
-  std::string binary_;  // empty for a service that is not ours
-  std::string folder_;  // of our socket
+  absl::Duration timeout_;  // of one variant
+  std::string binary_;      // empty for a service that is not ours
+  OwnService own_;
   Child child_;
   std::unique_ptr<CompileService::Stub> stub_;
 };
@@ -99,13 +148,27 @@ absl::Status ServiceBuilder::StartOwn() {
   std::string name = (std::filesystem::temp_directory_path() / "stax-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)
     return absl::UnavailableError(absl::StrCat("cannot make a folder ", name, " for a socket"));
-  folder_ = name;
+  std::string socket = absl::StrCat(name, "/compile");
+  if (socket.size() >= sizeof(own_.socket)) {
+    rmdir(name.c_str());
+    return absl::InvalidArgumentError(absl::StrCat("TMPDIR is too long for a socket: ", socket,
+                                                   " has more than ", sizeof(own_.socket) - 1,
+                                                   " bytes"));
+  }
+  name.copy(own_.folder, name.size());
+  socket.copy(own_.socket, socket.size());
+  for (std::atomic<OwnService*>& slot : own_services) {
+    OwnService* none = nullptr;
+    if (slot.compare_exchange_strong(none, &own_)) break;
+  }
+  EndServicesOnSignals();
   return Respawn();
 }
 
 absl::Status ServiceBuilder::Respawn() {
-  std::string address = absl::StrCat("unix:", folder_, "/compile");
-  absl::Status status = child_.Start(binary_, {absl::StrCat("--serve=", address)});
+  std::string address = absl::StrCat("unix:", own_.socket);
+  absl::Status status = child_.Start(binary_, {absl::StrCat("--serve=", address), "--with-parent"});
+  own_.pid = child_.pid();
   if (!status.ok()) return status;
   return Connect(address);
 }
@@ -126,6 +189,7 @@ absl::Status ServiceBuilder::Connect(const std::string& address) {
 
 absl::StatusOr<Variant> ServiceBuilder::Call(const CompileVariantRequest& request) {
   grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + timeout_));
   CompileVariantResponse response;
   grpc::Status status = stub_->CompileVariant(&context, request, &response);
   if (!status.ok()) return FromGrpc(status);
@@ -139,23 +203,30 @@ absl::StatusOr<Variant> ServiceBuilder::Build(const Kernel& kernel, const Tuning
   *request.mutable_config() = ToProto(config);
   request.set_target(target_);
   absl::StatusOr<Variant> variant = Call(request);
-  if (!absl::IsUnavailable(variant.status()) || binary_.empty()) return variant;
-  // The service died on this configuration: that costs this configuration only.
-  if (absl::Status status = Respawn(); !status.ok()) return status;
-  return absl::InternalError("the compiler crashed on this configuration");
+  bool late = absl::IsDeadlineExceeded(variant.status());
+  bool died = absl::IsUnavailable(variant.status()) && !binary_.empty();
+  if (!late && !died) return variant;
+  // That costs this configuration only.
+  if (!binary_.empty()) {
+    if (absl::Status status = Respawn(); !status.ok()) return status;
+  }
+  if (died) return absl::InternalError("the compiler crashed on this configuration");
+  return absl::DeadlineExceededError(absl::StrCat(
+      "the compiler took longer than ", absl::FormatDuration(timeout_), " for this configuration"));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Builder>> StartServiceBuilder(const std::string& target) {
-  auto builder = std::make_unique<ServiceBuilder>(target);
+  auto builder = std::make_unique<ServiceBuilder>(target, kCompileTimeout);
   if (absl::Status status = builder->StartOwn(); !status.ok()) return status;
   return builder;
 }
 
 absl::StatusOr<std::unique_ptr<Builder>> ConnectServiceBuilder(const std::string& address,
-                                                               const std::string& target) {
-  auto builder = std::make_unique<ServiceBuilder>(target);
+                                                               const std::string& target,
+                                                               absl::Duration timeout) {
+  auto builder = std::make_unique<ServiceBuilder>(target, timeout);
   if (absl::Status status = builder->Connect(address); !status.ok()) return status;
   return builder;
 }

@@ -1,4 +1,9 @@
 // stax-compile: a model or graph -> a Program.
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
 #include <string>
@@ -22,6 +27,7 @@ struct Options {
   std::string dump;
   std::string output;
   std::string serve;
+  bool with_parent = false;
   bool explain = false;
   bool timing = false;
 };
@@ -72,11 +78,30 @@ absl::StatusOr<Program> Compile(const std::string& path, const Options& options)
   return CompileGraph(*graph, compile);
 }
 
-int Serve(const CommandLine& cli, const std::string& address) {
+// A compilation under way may take longer to end than anyone wants to wait.
+constexpr unsigned kShutdownSeconds = 3;
+
+sem_t end_of_service;
+
+// Until SIGTERM, SIGINT or SIGHUP: then the socket is removed. `with_parent`: also when the process
+// that started this one is gone.
+int Serve(const CommandLine& cli, const std::string& address, bool with_parent) {
+  sem_init(&end_of_service, 0, 0);
+  struct sigaction action = {};
+  action.sa_handler = [](int) { sem_post(&end_of_service); };
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaction(signal, &action, nullptr);
+  if (with_parent) {
+    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) return kExitDone;  // it went in between
+  }
   absl::StatusOr<std::unique_ptr<CompileServer>> server = StartCompileServer(address);
   if (!server.ok()) return cli.Fail(server.status());
   std::cout << "serving on " << (*server)->address() << '\n' << std::flush;  // clients wait for it
-  (*server)->Wait();
+  while (sem_wait(&end_of_service) != 0) {
+  }
+  alarm(kShutdownSeconds);
+  (*server)->Shutdown();
   return kExitDone;
 }
 
@@ -92,9 +117,12 @@ int Main(int argc, char** argv) {
   cli.Option("o", "P.stax", "write the program here", &options.output);
   cli.Option("serve", "ADDRESS", "be a compile service on unix:PATH or 127.0.0.1:PORT",
              &options.serve);
+  cli.Flag("with-parent", "with --serve: end when the process that started the service ends",
+           &options.with_parent);
   absl::StatusOr<std::vector<std::string>> models = cli.Parse(argc, argv);
   if (!models.ok()) return cli.Fail(models.status());
-  if (!options.serve.empty() && models->empty()) return Serve(cli, options.serve);
+  if (!options.serve.empty() && models->empty())
+    return Serve(cli, options.serve, options.with_parent);
   if (!options.serve.empty())
     return cli.Fail(absl::InvalidArgumentError(
         "expected one model or --serve, got both; a service gets its models from its clients"));

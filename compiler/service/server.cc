@@ -1,9 +1,17 @@
 #include "compiler/service/server.h"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "compiler/service/compile_service.grpc.pb.h"
 #include "compiler/service/compiler.h"
 #include "grpcpp/grpcpp.h"
@@ -14,10 +22,22 @@ namespace {
 // Models carry their weights: as large as protobuf allows.
 constexpr int kMaxMessageBytes = INT32_MAX;
 
+// Messages travel in headers, of which clients take 8 KiB; three bytes there for one that is no
+// ASCII. A longer one would replace the error by one about its length.
+constexpr size_t kMaxErrorBytes = 2000;
+
+// Time for requests under way when the server is shut down.
+constexpr std::chrono::seconds kGrace(1);
+
 // absl's and gRPC's codes are the same numbers.
 grpc::Status ToGrpc(const absl::Status& status) {
-  return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()),
-                      std::string(status.message()));
+  std::string message(status.message());
+  if (message.size() > kMaxErrorBytes) {
+    size_t more = message.size() - kMaxErrorBytes;
+    message.resize(kMaxErrorBytes);
+    absl::StrAppend(&message, " ... (", more, " bytes more)");
+  }
+  return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()), message);
 }
 
 class Service : public CompileService::Service {
@@ -41,11 +61,29 @@ class Service : public CompileService::Service {
   }
 };
 
+// gRPC takes a Unix socket's path over from whoever has it: rightly from a server that died and
+// left it, not from one that is there.
+bool SomeoneListens(const std::string& address) {
+  sockaddr_un to = {};
+  to.sun_family = AF_UNIX;
+  absl::string_view path = address;
+  if (!absl::ConsumePrefix(&path, "unix:") || path.size() >= sizeof(to.sun_path)) return false;
+  path.copy(to.sun_path, path.size());
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  bool connected = connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0;
+  close(fd);
+  return connected;
+}
+
 class Server : public CompileServer {
  public:
   explicit Server(std::string address) : address_(std::move(address)) {}
 
   absl::Status Start() {
+    if (SomeoneListens(address_))
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot listen on ", address_, ": another service does"));
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(address_, grpc::InsecureServerCredentials(), &port);
@@ -62,7 +100,7 @@ class Server : public CompileServer {
   }
 
   void Wait() override { server_->Wait(); }
-  void Shutdown() override { server_->Shutdown(); }
+  void Shutdown() override { server_->Shutdown(std::chrono::system_clock::now() + kGrace); }
   const std::string& address() const override { return address_; }
 
  private:
@@ -71,9 +109,12 @@ class Server : public CompileServer {
   std::unique_ptr<grpc::Server> server_;
 };
 
+// Numbers only: a host's name such as 127.example.com may be any machine's.
 bool IsLocal(const std::string& address) {
-  return absl::StartsWith(address, "unix:") || absl::StartsWith(address, "localhost:") ||
-         absl::StartsWith(address, "127.") || absl::StartsWith(address, "[::1]:");
+  std::string host = address.substr(0, address.rfind(':'));
+  in_addr ip;
+  return absl::StartsWith(address, "unix:") || host == "localhost" || host == "[::1]" ||
+         (inet_pton(AF_INET, host.c_str(), &ip) == 1 && ntohl(ip.s_addr) >> 24 == 127);
 }
 
 }  // namespace

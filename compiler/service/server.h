@@ -14,6 +14,7 @@ class CompileServer {
   virtual ~CompileServer() = default;
   // Blocks until Shutdown() or the process ends.
   virtual void Wait() = 0;
+  // Cancels requests after a second, and returns when those that compile have ended.
   virtual void Shutdown() = 0;
   // Where it listens, with the port that was chosen for HOST:0.
   virtual const std::string& address() const = 0;
@@ -21,7 +22,7 @@ class CompileServer {
 
 // `address` is "unix:PATH" or "HOST:PORT" with a loopback host. InvalidArgument for another host
 // (a service beyond this machine needs TLS, which this server does not have yet) or a taken
-// address.
+// address. The socket that a dead server left is taken over.
 absl::StatusOr<std::unique_ptr<CompileServer>> StartCompileServer(const std::string& address);
 
 }  // namespace stax
