@@ -24,22 +24,50 @@ constexpr size_t kLogBytes = 4096;
 
 CUdeviceptr ToDevice(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
+// Makes the device's context current in this thread, which may be any of the host program's, and
+// gives the thread its own one back. A thread that has none keeps the device's.
+class ScopedContext {
+ public:
+  ScopedContext(const Driver* driver, cuda::CUcontext context) : driver_(driver) {
+    if (driver_->CtxGetCurrent(&previous_) != 0) previous_ = nullptr;
+    if (previous_ == context) {
+      previous_ = nullptr;
+    } else {
+      driver_->CtxSetCurrent(context);
+    }
+  }
+  ~ScopedContext() {
+    if (previous_ != nullptr) driver_->CtxSetCurrent(previous_);
+  }
+  ScopedContext(const ScopedContext&) = delete;
+  ScopedContext& operator=(const ScopedContext&) = delete;
+
+ private:
+  const Driver* driver_;
+  cuda::CUcontext previous_ = nullptr;  // to set again
+};
+
 class CudaKernel : public LoadedKernel {
  public:
-  CudaKernel(const Driver* driver, cuda::CUmodule module, cuda::CUfunction function,
-             const Variant& variant)
+  CudaKernel(const Driver* driver, cuda::CUcontext context, cuda::CUmodule module,
+             cuda::CUfunction function, const Variant& variant)
       : driver_(driver),
+        context_(context),
         module_(module),
         function_(function),
         entry_(variant.entry()),
         block_threads_(variant.block_threads()) {}
-  ~CudaKernel() override { driver_->ModuleUnload(module_); }
+  ~CudaKernel() override {
+    ScopedContext scope(driver_, context_);
+    driver_->ModuleUnload(module_);
+  }
 
   absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
                       int64_t grid, StreamHandle stream) override {
     if (grid > kMaxGrid)
       return absl::OutOfRangeError(
           absl::StrCat(entry_, ": a grid of ", grid, " blocks; the limit is ", kMaxGrid));
+    ScopedContext scope(driver_, context_);
     absl::InlinedVector<void*, 16> arguments;
     for (void* const& buffer : buffers)
       arguments.push_back(static_cast<void*>(const_cast<void**>(&buffer)));
@@ -53,6 +81,7 @@ class CudaKernel : public LoadedKernel {
 
  private:
   const Driver* driver_;
+  cuda::CUcontext context_;
   cuda::CUmodule module_;
   cuda::CUfunction function_;
   std::string entry_;
@@ -73,7 +102,7 @@ class CudaDevice : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   absl::StatusOr<void*> Allocate(size_t bytes) override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     CUdeviceptr memory = 0;
     absl::Status status = Check(*driver_, driver_->MemAlloc(&memory, std::max<size_t>(bytes, 1)),
                                 absl::StrCat("cannot allocate ", bytes, " bytes on the GPU"));
@@ -81,21 +110,21 @@ class CudaDevice : public Device {
     return reinterpret_cast<void*>(memory);
   }
   void Free(void* memory) override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     if (memory != nullptr) driver_->MemFree(ToDevice(memory));
   }
   absl::Status CopyIn(void* device, const void* host, size_t bytes) override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     if (bytes == 0) return absl::OkStatus();
     return Check(*driver_, driver_->MemcpyHtoD(ToDevice(device), host, bytes), "copy to the GPU");
   }
   absl::Status CopyOut(void* host, const void* device, size_t bytes) override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     if (bytes == 0) return absl::OkStatus();
     return Check(*driver_, driver_->MemcpyDtoH(host, ToDevice(device), bytes), "copy from the GPU");
   }
   absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle stream) override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     if (bytes == 0) return absl::OkStatus();
     return Check(*driver_,
                  driver_->MemcpyDtoDAsync(ToDevice(to), ToDevice(from), bytes,
@@ -103,20 +132,13 @@ class CudaDevice : public Device {
                  "copy on the GPU");
   }
   absl::Status Synchronize() override {
-    UseContext();
+    ScopedContext scope(driver_, context_);
     return Check(*driver_, driver_->CtxSynchronize(), "a kernel on the GPU failed");
   }
 
   absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) override;
 
  private:
-  // Calls may come from any thread of the host program.
-  void UseContext() {
-    cuda::CUcontext current = nullptr;
-    if (driver_->CtxGetCurrent(&current) != 0 || current != context_)
-      driver_->CtxSetCurrent(context_);
-  }
-
   absl::StatusOr<cuda::CUmodule> LoadModule(const cuda::CodeImage& image, const std::string& entry);
 
   const Driver* driver_;
@@ -142,7 +164,7 @@ absl::StatusOr<cuda::CUmodule> CudaDevice::LoadModule(const cuda::CodeImage& ima
 absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& variant) {
   absl::StatusOr<std::vector<cuda::CodeImage>> images = cuda::CodeImagesFor(variant, capability_);
   if (!images.ok()) return images.status();
-  UseContext();
+  ScopedContext scope(driver_, context_);
   absl::StatusOr<cuda::CUmodule> loaded = LoadModule(images->front(), variant.entry());
   // A cubin may come from a toolkit that is newer than the driver.
   for (size_t i = 1; i < images->size() && !loaded.ok(); ++i)
@@ -157,7 +179,7 @@ absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& va
     driver_->ModuleUnload(module);
     return status;
   }
-  return std::make_unique<CudaKernel>(driver_, module, function, variant);
+  return std::make_unique<CudaKernel>(driver_, context_, module, function, variant);
 }
 
 // "580.159.03" from the kernel module; empty where that file is absent.
@@ -220,7 +242,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int ordinal) {
   cuda::CUcontext context = nullptr;
   status = Check(api, api.DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
   if (!status.ok()) return status;
-  api.CtxSetCurrent(context);
+  ScopedContext scope(&api, context);
   return std::make_unique<CudaDevice>(&api, device, context,
                                       DescribeDevice(api, device, capability), capability);
 }

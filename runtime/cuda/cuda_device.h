@@ -10,7 +10,9 @@
 namespace stax {
 
 // Uses the device's primary context, which CUDA's runtime API and PyTorch use too, so that their
-// pointers and streams are valid here. Unavailable when there is no driver or no such device.
+// pointers and streams are valid here. May be used from any thread; a context that the thread has
+// already is its current one again after each call. Unavailable when there is no driver or no such
+// device.
 absl::StatusOr<std::unique_ptr<Device>> OpenCudaDevice(int ordinal);
 
 }  // namespace stax
