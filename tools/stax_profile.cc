@@ -1,5 +1,4 @@
 // stax-profile: prediction against measurement for every kernel, and calibration of a device.
-#include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <map>
@@ -148,7 +147,7 @@ absl::Status WriteOutputs(const ProfileReport& report, const Options& options) {
 }
 
 absl::Status RunProfile(const std::string& path, const Options& options) {
-  if (!(options.threshold_percent >= 0) || !std::isfinite(options.threshold_percent))
+  if (options.threshold_percent < 0)
     return absl::InvalidArgumentError(absl::StrCat("--threshold=", options.threshold_percent,
                                                    ": expected a percentage of at least 0"));
   absl::StatusOr<Program> program = ReadProgram(path);

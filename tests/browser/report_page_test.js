@@ -1,6 +1,6 @@
 // The report page of stax-profile in Chromium: what is on it, where, and that it is the report's.
 //
-//     report_page_test.js FOLDER_OF_FIXTURES WRITE_REPORT STAX_CAT STAX_COMPILE STAX_PROFILE
+//     report_page_test.js FOLDER_OF_FIXTURES WRITE_REPORT MAKE_DEVICE STAX_CAT STAX_COMPILE STAX_PROFILE
 'use strict';
 const assert = require('assert');
 const {execFileSync} = require('child_process');
@@ -12,7 +12,7 @@ const {kernelsOf, sizesText, assertShows, assertShowsTime, parseQuantity, LogSca
     require('./expectations.js');
 const read = require('./page_geometry.js');
 
-const [fixtures, writeReport, staxCat, staxCompile, staxProfile] =
+const [fixtures, writeReport, makeDevice, staxCat, staxCompile, staxProfile] =
     process.argv.slice(2).map((p) => path.resolve(p));
 const scratch = process.env.TEST_TMPDIR;
 // Bazel keeps it beside the log: for people to look at.
@@ -42,7 +42,7 @@ function rendered(name, text) {
 
 // A graph compiled and profiled on this machine's CPU.
 function measured() {
-  run(writeReport, path.join(fixtures, 'device.textproto'), inScratch('cpu.device'));
+  run(makeDevice, inScratch('cpu.device'));
   run(staxCompile, path.join(fixtures, 'graph.textproto'), '--target=cpu', '-o',
       inScratch('graph.stax'));
   run(staxProfile, inScratch('graph.stax'), '--device=cpu', '--quiet',

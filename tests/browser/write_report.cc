@@ -1,20 +1,14 @@
-// Fixtures of the browser test.
-//
-//     write_report REPORT.textproto OUT.report OUT.html    the report as stax-profile would write
-//     it write_report DEVICE.textproto OUT.device             a calibration of this machine's CPU
-//     that nobody measured
+// A report as text, as stax-profile would write it: write_report REPORT.textproto OUT.report
+// OUT.html
 #include <iostream>
-#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/text_format.h"
 #include "ir/artifact/artifact_io.h"
-#include "ir/artifact/device.pb.h"
 #include "ir/artifact/report.pb.h"
 #include "profiler/report/html.h"
-#include "runtime/device.h"
 
 namespace stax {
 namespace {
@@ -36,21 +30,9 @@ absl::Status RenderReport(const std::string& text, const std::string& out,
   return status.ok() ? WriteFileAtomically(html, ReportHtml(report)) : status;
 }
 
-absl::Status DescribeCpu(const std::string& text, const std::string& out) {
-  DeviceSpec spec;
-  absl::Status status = Parse(text, spec);
-  if (!status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<Device>> device = OpenDevice("cpu");
-  if (!device.ok()) return device.status();
-  spec.set_schema_version(kSchemaVersion);
-  spec.set_name((*device)->info().name);
-  return WriteDevice(out, spec);
-}
-
 int Main(int argc, char** argv) {
-  absl::Status status = argc == 4   ? RenderReport(argv[1], argv[2], argv[3])
-                        : argc == 3 ? DescribeCpu(argv[1], argv[2])
-                                    : absl::InvalidArgumentError("expected 2 or 3 arguments");
+  absl::Status status = argc == 4 ? RenderReport(argv[1], argv[2], argv[3])
+                                  : absl::InvalidArgumentError("expected 3 arguments");
   if (status.ok()) return 0;
   std::cerr << "write_report: " << status.message() << "\n";
   return 2;

@@ -20,11 +20,13 @@ int main(int argc, char** argv) {
   spec.set_name(info.name);
   spec.set_kind(info.kind);
   spec.set_multiprocessors(info.multiprocessors);
-  spec.set_dram_read_bytes_per_s(1e10);
-  spec.set_dram_write_bytes_per_s(1e10);
-  spec.set_dram_copy_bytes_per_s(1e10);
-  spec.set_f32_flops_per_s(1e11);
-  spec.set_launch_ns(1000);
+  spec.set_date("2026-11-30T08:00:00Z");
+  spec.set_dram_read_bytes_per_s(11.5e9);
+  spec.set_dram_write_bytes_per_s(6.25e9);
+  spec.set_dram_copy_bytes_per_s(8.125e9);
+  spec.set_latency_ns(98.5);
+  spec.set_f32_flops_per_s(1.5e11);
+  spec.set_launch_ns(7250);
   absl::Status status = stax::WriteDevice(argv[1], spec);
   if (!status.ok()) std::cerr << "make_device: " << status << "\n";
   return status.ok() ? 0 : 1;
