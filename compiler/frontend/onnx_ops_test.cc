@@ -202,6 +202,22 @@ output y, z)"),
               ::testing::ElementsAre(4, 2, 0));
 }
 
+// -5 is element 0 of 5, which an end leaves out; only below it all elements are taken.
+TEST(OnnxOpsTest, SlicesBackToTheFirstElement) {
+  EXPECT_THAT(Values(R"(
+x = const f32[5] {0, 1, 2, 3, 4}
+last = const i64[1] {-1}
+first = const i64[1] {-5}
+before = const i64[1] {-6}
+axes = const i64[1] {0}
+step = const i64[1] {-1}
+y = Slice(x, last, first, axes, step)
+z = Slice(x, last, before, axes, step)
+w = Slice(x, first, before, axes, step)
+output y, z, w)"),
+              ::testing::ElementsAre(4, 3, 2, 1, 4, 3, 2, 1, 0, 0));
+}
+
 TEST(OnnxOpsTest, PadsMayBeNegative) {
   EXPECT_THAT(Values(R"(
 x = const f32[4] {1, 2, 3, 4}

@@ -25,7 +25,7 @@ absl::StatusOr<IndexExpr> ClampBound(const IndexExpr& bound, const IndexExpr& di
         OnnxText("the sign of ", bound.ToString(),
                  " depends on the sizes, and a negative bound "
                  "counts from the end; give narrower ranges of the sizes (dim_ranges)"));
-  if (ranges.ProveLe(bound, -dim)) return low;
+  if (ranges.ProveLe(bound, low - dim)) return low;  // e.g. -2^63
   return Simplify(Max(low, Min(bound + dim, high)), ranges);
 }
 
