@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/onnx.h"
@@ -273,6 +274,52 @@ v, i = TopK(x, k)
 s, j = TopK(x, k) largest=0
 output v, i, s, j)"),
               ::testing::ElementsAre(3, 3, 2, 1, 3, 2, 0, 1, 2, 4, 0, 2));
+}
+
+// NaN is above all numbers, as where NumPy and PyTorch sort.
+TEST(OnnxOpsTest, TopKOfNaN) {
+  ExpectNear(Values(R"(
+x = const f32[5] {1, nan, 3, nan, 2}
+k = const i64[1] {3}
+v, i = TopK(x, k)
+s, j = TopK(x, k) largest=0
+all = const i64[1] {5}
+t, l = TopK(x, all) largest=0
+output v, i, s, j, l)"),
+             {kNaN, kNaN, 3, 1, 3, 2, 1, 2, 3, 0, 4, 2, 0, 4, 2, 1, 3});
+}
+
+// Padding never is the maximum, not even of elements as low as it is.
+TEST(OnnxOpsTest, MaxPoolIndicesAreInside) {
+  const char* const kModel = R"(
+x = const %[1, 1, 4] {%, %, 5, %}
+y, i = MaxPool(x) kernel_shape=[2] pads=[1, 1]
+output i)";
+  for (const auto& [type, low] :
+       {std::pair("u8", "0"), std::pair("i8", "-128"), std::pair("f32", "-inf")}) {
+    std::string text = kModel;
+    const char* const parts[] = {type, low, low, low};
+    for (const char* part : parts) text.replace(text.find('%'), 1, part);
+    EXPECT_THAT(Values(text), ::testing::ElementsAre(0, 0, 2, 2, 3)) << text;
+  }
+  EXPECT_THAT(Values(R"(
+x = const f32[1, 1, 3] {1, nan, 2}
+y, i = MaxPool(x) kernel_shape=[3] pads=[1, 1]
+output i)"),
+              ::testing::ElementsAre(1, 1, 1));
+}
+
+// PyTorch's rule, which ONNX took over: of windows that start behind the last element (or its left
+// padding) there are none.
+TEST(OnnxOpsTest, CeilModeHasNoWindowBehindTheEnd) {
+  ExpectNear(Values(R"(
+x = const f32[1, 1, 4] {1, 2, 3, 4}
+a = AveragePool(x) kernel_shape=[1] strides=[2] ceil_mode=1
+b = MaxPool(x) kernel_shape=[1] strides=[2] ceil_mode=1
+c = MaxPool(x) kernel_shape=[2] strides=[2] pads=[1, 1] ceil_mode=1
+d = AveragePool(x) kernel_shape=[2] strides=[3] pads=[1, 1] ceil_mode=1
+output a, b, c, d)"),
+             {1, 3, 1, 3, 1, 3, 4, 1, 3.5});
 }
 
 TEST(OnnxOpsTest, AveragePoolCountsWhatIsInside) {

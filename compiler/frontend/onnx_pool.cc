@@ -1,4 +1,5 @@
 // Pooling: reductions over windows, or over all spatial axes.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -50,16 +51,33 @@ OnnxTensor MaxIndices(OnnxNode& n, OnnxTensor which, const std::vector<OnnxWindo
   return position;
 }
 
+bool IsPadded(const std::vector<OnnxWindow>& windows) {
+  return std::any_of(windows.begin(), windows.end(), [](const OnnxWindow& w) {
+    return w.before != IndexExpr(0) || w.after != IndexExpr(0) || w.overhang != IndexExpr(0);
+  });
+}
+
+// Position in its window of each window's first maximum, which is no padding: `patches` has the
+// lowest number there, but elements may be as low. NaN is a maximum.
+OnnxTensor PositionOfMax(OnnxNode& n, OnnxTensor patches, const std::vector<OnnxWindow>& windows) {
+  GraphBuilder& b = n.b();
+  const std::vector<int> axes = KernelAxes(windows.size());
+  if (!IsPadded(windows)) return b.Reduce(ReduceKind::kArgMax, patches, axes);
+  OnnxTensor is_max = b.Binary(OpCode::kEq, patches, b.Max(patches, axes, true));
+  is_max = b.Binary(OpCode::kOr, is_max, b.Binary(OpCode::kNe, patches, patches));
+  const OnnxTensor all = b.Expand(b.Scalar(DType::kBool, 1), n.dims(0));
+  const OnnxTensor inside = OnnxPatches(b, all, windows, b.Scalar(DType::kBool, 0));
+  return b.Reduce(ReduceKind::kArgMax, b.Cast(b.Binary(OpCode::kAnd, is_max, inside), DType::kU8),
+                  axes);
+}
+
 absl::Status MaxPool(OnnxNode& n) {
   GraphBuilder& b = n.b();
   ONNX_ASSIGN_OR_RETURN(const std::vector<OnnxWindow> windows, OnnxWindowAttributes(n, {}));
   const OnnxTensor x = n.In(0);
   const OnnxTensor patches = OnnxPatches(b, x, windows, n.Like(x, Lowest(n.dtype(0))));
   n.Set(0, b.Max(patches, KernelAxes(windows.size())));
-  if (n.Wants(1)) {
-    const OnnxTensor which = b.Reduce(ReduceKind::kArgMax, patches, KernelAxes(windows.size()));
-    n.Set(1, MaxIndices(n, which, windows));
-  }
+  if (n.Wants(1)) n.Set(1, MaxIndices(n, PositionOfMax(n, patches, windows), windows));
   return absl::OkStatus();
 }
 

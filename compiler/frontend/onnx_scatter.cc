@@ -153,6 +153,23 @@ absl::StatusOr<int64_t> GetK(OnnxNode& n) {
   return n.IntScalarInput(1, "k");
 }
 
+// Whether `other` comes before `self` in the order, and whether neither does. NaN is above all
+// numbers, as where NumPy and PyTorch sort.
+struct Order {
+  OnnxTensor before, equal;
+};
+Order OrderOf(GraphBuilder& b, OnnxTensor other, OnnxTensor self, bool largest) {
+  const OnnxTensor better = b.Binary(largest ? OpCode::kGt : OpCode::kLt, other, self);
+  const OnnxTensor same = b.Binary(OpCode::kEq, other, self);
+  if (!IsFloat(b.dtype(self))) return {better, same};
+  const OnnxTensor other_nan = b.Binary(OpCode::kNe, other, other);
+  const OnnxTensor self_nan = b.Binary(OpCode::kNe, self, self);
+  const OnnxTensor first = largest ? other_nan : self_nan, second = largest ? self_nan : other_nan;
+  const OnnxTensor only_one = b.Binary(OpCode::kAnd, first, b.Unary(OpCode::kNot, second));
+  return {b.Binary(OpCode::kOr, better, only_one),
+          b.Binary(OpCode::kOr, same, b.Binary(OpCode::kAnd, first, second))};
+}
+
 // An element's rank is the number of elements before it in the order; the k-th output is the one
 // whose rank is k. Equal elements keep their order.
 absl::Status TopK(OnnxNode& n) {
@@ -168,11 +185,9 @@ absl::Status TopK(OnnxNode& n) {
   const OnnxTensor self = b.Unsqueeze(x, {axis + 1}), other = b.Unsqueeze(x, {axis});
   const OnnxTensor i = PositionsAlong(b, size, axis, rank);
   const OnnxTensor j = PositionsAlong(b, size, axis + 1, rank);
-  const bool largest = n.Int("largest", 1) != 0;
-  const OnnxTensor better = b.Binary(largest ? OpCode::kGt : OpCode::kLt, other, self);
-  const OnnxTensor earlier =
-      b.Binary(OpCode::kAnd, b.Binary(OpCode::kEq, other, self), b.Binary(OpCode::kLt, j, i));
-  const OnnxTensor before = b.Binary(OpCode::kOr, better, earlier);
+  const Order order_of = OrderOf(b, other, self, n.Int("largest", 1) != 0);
+  const OnnxTensor earlier = b.Binary(OpCode::kAnd, order_of.equal, b.Binary(OpCode::kLt, j, i));
+  const OnnxTensor before = b.Binary(OpCode::kOr, order_of.before, earlier);
   const OnnxTensor order = b.Sum(b.Cast(before, DType::kI64), {axis + 1});
   const OnnxTensor is_kth =
       b.Binary(OpCode::kEq, b.Unsqueeze(order, {axis}), PositionsAlong(b, k, axis, rank));

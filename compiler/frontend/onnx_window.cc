@@ -58,6 +58,10 @@ absl::Status ResolvePads(OnnxNode& n, std::vector<OnnxWindow>& windows) {
                        " is not known to hold one window of ", w.span(), " with pads ",
                        w.before.ToString(), " and ", w.after.ToString());
     w.out = Simplify((ceil_mode ? CeilDiv(room, w.stride) : FloorDiv(room, w.stride)) + 1, ranges);
+    // A window that starts behind the last element would hold none. PyTorch has none there, and
+    // ONNX's later versions neither.
+    if (ceil_mode && !ranges.ProveLt((w.out - 1) * w.stride, w.before + w.in))
+      w.out = Simplify(Min(w.out, CeilDiv(w.before + w.in, w.stride)), ranges);
     if (ceil_mode) w.overhang = Simplify(Max(0, (w.out - 1) * w.stride - room), ranges);
   }
   return absl::OkStatus();
