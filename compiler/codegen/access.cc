@@ -178,7 +178,7 @@ std::optional<int64_t> AccessPattern::BitStride(const AxisBit& bit) const {
   const AxisWalk& walk = walks[bit.axis];
   if (!walk.depends) return 0;
   if (bit.bit >= walk.linear_bits) return std::nullopt;
-  return walk.stride << bit.bit;
+  return walk.stride * (int64_t{1} << bit.bit);
 }
 
 AxisSet AccessPattern::axes() const {
