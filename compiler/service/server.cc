@@ -61,6 +61,8 @@ class Service : public CompileService::Service {
   }
 };
 
+bool IsSocketFile(const std::string& address) { return absl::StartsWith(address, "unix:"); }
+
 // gRPC takes a Unix socket's path over from whoever has it: rightly from a server that died and
 // left it, not from one that is there.
 bool SomeoneListens(const std::string& address) {
@@ -86,6 +88,8 @@ class Server : public CompileServer {
           absl::StrCat("cannot listen on ", address_, ": another service does"));
     grpc::ServerBuilder builder;
     int port = 0;
+    // Without this gRPC shares a taken port, and requests go to either server.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddListeningPort(address_, grpc::InsecureServerCredentials(), &port);
     builder.RegisterService(&service_);
     builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
@@ -94,7 +98,7 @@ class Server : public CompileServer {
     if (server_ == nullptr)
       return absl::InvalidArgumentError(
           absl::StrCat("cannot listen on ", address_, ": in use, or not permitted"));
-    if (absl::EndsWith(address_, ":0"))
+    if (!IsSocketFile(address_) && absl::EndsWith(address_, ":0"))
       address_ = absl::StrCat(address_.substr(0, address_.size() - 1), port);
     return absl::OkStatus();
   }
@@ -113,7 +117,7 @@ class Server : public CompileServer {
 bool IsLocal(const std::string& address) {
   std::string host = address.substr(0, address.rfind(':'));
   in_addr ip;
-  return absl::StartsWith(address, "unix:") || host == "localhost" || host == "[::1]" ||
+  return IsSocketFile(address) || host == "localhost" || host == "[::1]" ||
          (inet_pton(AF_INET, host.c_str(), &ip) == 1 && ntohl(ip.s_addr) >> 24 == 127);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -83,6 +84,21 @@ TEST(CompileServer, DoesNotTakeASocketFromAnotherServer) {
   ASSERT_TRUE(second.ok()) << second.status();
   EXPECT_TRUE(Compile(address, Negation("neg"), &response).ok());
   (*second)->Shutdown();
+}
+
+TEST(CompileServer, NamesOfSocketsStay) {
+  const std::string path = "socket:0";  // relative: the system's limit is 107 characters
+  auto server = StartCompileServer("unix:" + path);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ((*server)->address(), "unix:" + path);
+  std::remove(path.c_str());
+}
+
+TEST(CompileServer, DoesNotShareAPort) {
+  auto server = StartCompileServer("127.0.0.1:0");
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_EQ(StartCompileServer((*server)->address()).status().message(),
+            absl::StrCat("cannot listen on ", (*server)->address(), ": in use, or not permitted"));
 }
 
 TEST(CompileServer, ListensOnThisMachineOnly) {
