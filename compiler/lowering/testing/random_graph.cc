@@ -17,6 +17,7 @@ using Tensor = GraphBuilder::Tensor;
 
 // Keeps interpretation of a graph in milliseconds.
 constexpr int64_t kMaxElements = 600;
+constexpr int64_t kMaxElementsOfLongDims = 10000;
 
 class Generator {
  public:
@@ -48,7 +49,9 @@ class Generator {
     Dims dims;
     const int rank = 1 + Below(3);
     for (int d = 0; d < rank; ++d) {
-      const int64_t literal = std::vector<int64_t>{1, 2, 3, 4, 5, 6, 8}[Below(7)];
+      constexpr int64_t kShort[] = {1, 2, 3, 4, 5, 6, 8}, kLong[] = {1, 3, 16, 31, 64, 100, 300};
+      const int k = Below(7);
+      const int64_t literal = options_.long_dims ? kLong[k] : kShort[k];
       const bool symbol = options_.symbolic && Chance(2);
       dims.push_back(symbol ? IndexExpr::Var(Chance(2) ? "n" : "m") : IndexExpr(literal));
     }
@@ -75,7 +78,8 @@ class Generator {
   }
 
   void Keep(Tensor x) {
-    if (x.id >= 0 && Elements(x) <= kMaxElements) pool_.push_back(x);
+    const int64_t most = options_.long_dims ? kMaxElementsOfLongDims : kMaxElements;
+    if (x.id >= 0 && Elements(x) <= most) pool_.push_back(x);
   }
 
   Tensor Step() {

@@ -12,6 +12,8 @@ namespace stax {
 struct RandomGraphOptions {
   int ops = 12;           // builder calls after the inputs
   bool symbolic = false;  // sizes n and m instead of some literals
+  // Literals around the lengths of vectors, warps and blocks, up to 300, instead of up to 8.
+  bool long_dims = false;
 };
 
 // The same graph for the same seed; Verify holds.

@@ -28,8 +28,11 @@ absl::StatusOr<TensorBytes> RunNests(const LoopProgram& plan, const std::vector<
 TensorBytes RandomInputs(const Graph& graph, const Sizes& sizes, uint64_t seed,
                          bool specials = false);
 
-// Empty when `got` equals what the graph interpreter computes, else which element differs. Integers
-// and bools must be equal; floats may differ by the rounding of sums taken in another order.
+// Empty when `got` equals `want`, else which element differs. Integers and bools must be equal;
+// floats may differ by the rounding of sums taken in another order.
+std::string CompareOutputs(const Graph& graph, const TensorBytes& want, const TensorBytes& got);
+
+// The same with what the graph interpreter computes.
 std::string CompareWithGraph(const Graph& graph, const Sizes& sizes, const TensorBytes& inputs,
                              const TensorBytes& got);
 
