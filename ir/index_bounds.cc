@@ -213,11 +213,29 @@ int64_t BoundSearch::Lower(const IndexExpr& e, int64_t goal) {
   // A step on a long expression counts for more, as it takes longer.
   steps_ -= 1 + IndexExprAccess::Get(e).weight / kWeightPerStep;
   if (steps_ <= 0) return quick;
-  if (const std::optional<int64_t> found = LowerByCompound(e, goal)) {
-    return std::max(quick, *found);
+  // A loop over floordiv(n, 8) points ends where another term has the same atom: they cancel as
+  // long as nothing is in place of the atom.
+  int64_t best = quick;
+  const bool loop_first = HasLoopOverCompound(e);
+  if (loop_first) best = std::max(best, LowerByLoop(e, goal).value_or(best));
+  if (best >= goal) return best;
+  if (const std::optional<int64_t> found = LowerByCompound(e, goal)) return std::max(best, *found);
+  if (loop_first) return best;
+  if (const std::optional<int64_t> found = LowerByLoop(e, goal)) return std::max(best, *found);
+  return std::max(best, LowerBySizes(e, goal));
+}
+
+bool BoundSearch::HasLoopOverCompound(const IndexExpr& e) const {
+  if (!IndexExprAccess::Get(e).has_compound) return false;
+  for (const Term& term : e.terms()) {
+    for (const AtomPtr& atom : term.atoms) {
+      if (atom->kind != AtomKind::kVar) continue;
+      const auto loop = ranges_.loops_.find(atom->name);
+      if (loop != ranges_.loops_.end() && IndexExprAccess::Get(loop->second).has_compound)
+        return true;
+    }
   }
-  if (const std::optional<int64_t> found = LowerByLoop(e, goal)) return std::max(quick, *found);
-  return std::max(quick, LowerBySizes(e, goal));
+  return false;
 }
 
 int64_t BoundSearch::LowerWith(const LinearForm& form, const IndexExpr& factor, int64_t goal) {

@@ -136,6 +136,25 @@ TEST(RangeContextTest, ProvesOrder) {
   EXPECT_FALSE(ranges.ProveLe(Parsed("9223372036854775807*m"), Parsed("-9223372036854775807*m")));
 }
 
+// Row-major positions where the sizes themselves are formulas.
+TEST(RangeContextTest, ProvesOrderOfPositionsInFormulas) {
+  for (const char* size : {"floordiv(n, 8)", "floordiv(n + 1, 2)", "floordiv(min(100, n) + 1, 2)",
+                           "max(m, n)", "min(m, 5)", "mod(n, 8) + 1", "max(0, n - 5)"}) {
+    RangeContext ranges = Ranges();
+    const IndexExpr rows = Parsed(size), columns = Parsed("floordiv(k, 2) + 1");
+    ranges.AddLoop("i", rows);
+    ranges.AddLoop("j", columns);
+    const IndexExpr i = IndexExpr::Var("i"), j = IndexExpr::Var("j"), x = IndexExpr::Var("x");
+    EXPECT_TRUE(ranges.ProveLt(1000 * i + x, 1000 * rows)) << size;
+    EXPECT_TRUE(ranges.ProveLt(rows * x + i, 1000 * rows)) << size;
+    EXPECT_TRUE(ranges.ProveLt(columns * i + j, columns * rows)) << size;
+    EXPECT_TRUE(ranges.ProveLt(rows * j + i, columns * rows)) << size;
+    EXPECT_TRUE(ranges.ProveLe(0, columns * (rows - 1 - i) + j)) << size;
+    EXPECT_FALSE(ranges.ProveLt(columns * i + j + 1, columns * rows)) << size;
+    EXPECT_FALSE(ranges.ProveLt(1000 * i + x, 1000 * rows - 1)) << size;
+  }
+}
+
 TEST(RangeContextTest, ProvesEquality) {
   const RangeContext ranges = Ranges();
   const std::pair<const char*, const char*> kTrue[] = {
