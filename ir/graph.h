@@ -47,7 +47,8 @@ enum class GraphOpKind : uint8_t {
   kPad,          // along all axes: `pads_before`, result dims give the rest; `pad_mode`;
                  // negative pads are slices and never get here. Operand 1, if any: scalar value
   kConcat,       // along `axis`; any number of operands
-  kGather,       // operand 0 data, 1 integer indices; along `axis`; negative indices wrap
+  kGather,       // operand 0 data, 1 integer indices; along `axis`; negative indices wrap. Where a
+                 // symbolic axis turns out to be empty no index is valid, and elements are 0
   kGatherElements,  // like NumPy's take_along_axis
 };
 

@@ -457,6 +457,7 @@ void GraphInterpreter::Gather(const GraphOp& op) {
   Array& result = Result(op);
   const auto axis = static_cast<int64_t>(op.axis);
   const auto index_rank = static_cast<int64_t>(indices.dims.size());
+  if (data.dims[axis] == 0) return;  // all zero: no index is valid
   ForEachIndex(result.dims, [&](const Index& to) {
     const Index at(to.begin() + axis, to.begin() + axis + index_rank);
     Index from(to.begin(), to.begin() + axis);
@@ -469,6 +470,7 @@ void GraphInterpreter::Gather(const GraphOp& op) {
 void GraphInterpreter::GatherElements(const GraphOp& op) {
   const Array &data = Operand(op, 0), &indices = Operand(op, 1);
   Array& result = Result(op);
+  if (data.dims[op.axis] == 0) return;  // all zero: no index is valid
   ForEachIndex(result.dims, [&](const Index& to) {
     Index from = to;
     from[op.axis] = ClampIndirect(OperandType(op, 1), indices.at(to).i, data.dims[op.axis]);

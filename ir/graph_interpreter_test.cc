@@ -102,6 +102,22 @@ TEST(GraphInterpreterTest, IndicesOutsideAreClamped) {
               ElementsAre(3, 1));
 }
 
+TEST(GraphInterpreterTest, GathersFromAnEmptyAxisGiveZero) {
+  GraphBuilder b("empty");
+  b.Symbol({"n", 2, 64, 16});
+  const IndexExpr n = IndexExpr::Var("n");
+  const Tensor x = b.Iota(DType::kF32, {n}, 0);
+  const Tensor part = b.Add(b.Slice(x, 0, 0, 1, FloorDiv(n, 8)), b.Scalar(DType::kF32, 5));
+  const Tensor indices = Values(b, DType::kI64, {2}, {0, -1});
+  b.Output("y", b.Concat({b.Gather(part, indices, 0), b.GatherElements(part, indices, 0)}, 0));
+  const Graph graph = *b.Build();
+  const auto y = [&](int64_t size) {
+    return Unpack(DType::kF32, InterpretGraph(graph, {{"n", size}}, {})->at("y"));
+  };
+  EXPECT_THAT(y(2), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(y(24), ElementsAre(5, 7, 5, 7));
+}
+
 TEST(GraphInterpreterTest, ExtremesAndPositionsWithNaN) {
   const auto reduce = [](ReduceKind kind) {
     GraphBuilder b("reduce");

@@ -58,6 +58,7 @@ class Verifier {
       if ((op.code != OpCode::kLoad && op.code != OpCode::kStore) || masked) continue;
       if (inner_[id_] ? no_inner_point : no_outer_point) continue;  // never executed
       const NestBuffer& buffer = nest_.buffers[op.buffer];
+      if (absl::Status s = IndirectsExist(op); !s.ok()) return s;
       if (ranges.ProveLe(0, op.index) && ranges.ProveLt(op.index, buffer.numel)) continue;
       return OpError(absl::StrCat(std::string(OpName(op.code)), " ", buffer.name, "[",
                                   op.index.ToString(), "]: index is not provably in [0, ",
@@ -260,6 +261,20 @@ class Verifier {
     for (const LoopDim& d : nest_.dims)
       if (d.name == var) return false;
     return true;
+  }
+
+  // A dim without points executes nothing, but an indirect op has its value, 0, even where its
+  // extent is 0 and no element is valid: bounds do not see that.
+  absl::Status IndirectsExist(const LoopOp& op) const {
+    for (ValueId id = 0; id < id_; ++id) {
+      const LoopOp& indirect = nest_.body[id];
+      if (indirect.code != OpCode::kIndirect || !op.index.Mentions(IndirectVar(id))) continue;
+      if (size_ranges_.ProveLe(1, indirect.index)) continue;
+      return OpError(absl::StrCat("index ", op.index.ToString(), " uses ", IndirectVar(id),
+                                  ", whose extent ", indirect.index.ToString(),
+                                  " may be 0; the load needs a mask"));
+    }
+    return absl::OkStatus();
   }
 
   bool HasEmptyDim(bool reduce) const {

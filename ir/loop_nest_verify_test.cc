@@ -177,6 +177,23 @@ TEST(LoopNestVerifyTest, IndirectOfAFloat) {
   EXPECT_EQ(std::string(Verify(nest).message()), "nest n, %1: indirect of f32");
 }
 
+// Where m is 0 the position is 0 all the same, and there is no element 0.
+TEST(LoopNestVerifyTest, IndirectIntoNothing) {
+  const LoopNest nest = Parse(R"(nest n {
+    size m in [0, 8] hint 4
+    buffer ids: i64[4] in
+    buffer x: f32[m] in
+    buffer y: f32[4] out
+    loop i0: 4
+    %0 = load ids[i0] : i64
+    %1 = indirect %0 : m
+    %2 = load x[t1] : f32
+    store y[i0], %2
+  })");
+  EXPECT_EQ(std::string(Verify(nest).message()),
+            "nest n, %2: index t1 uses t1, whose extent m may be 0; the load needs a mask");
+}
+
 TEST(LoopNestVerifyTest, ReduceWithoutReductionDims) {
   const LoopNest nest = Parse(R"(nest n {
     buffer x: f32[4] in

@@ -250,20 +250,28 @@ IndexExpr Emitter::IndirectAt(TensorId indices, const Index& at, const IndexExpr
   return var;
 }
 
+bool Emitter::IsDimOrSize(const std::string& name) const {
+  const LoopNest& nest = *body_.nest();
+  const auto is_it = [&](const auto& named) { return named.name == name; };
+  return std::any_of(nest.dims.begin(), nest.dims.end(), is_it) ||
+         std::any_of(nest.symbols.begin(), nest.symbols.end(), is_it);
+}
+
 ValueId Emitter::EmitGather(const GraphOp& op, const Index& index) {
   const TensorId data = op.operands[0], indices = op.operands[1];
   const IndexExpr& extent = graph_.tensors[data].dims[op.axis];
-  Index inner = index;
-  if (op.kind == GraphOpKind::kGatherElements) {
-    inner[op.axis] = IndirectAt(indices, index, extent);
-    return Emit(data, inner);
-  }
   const auto first = index.begin() + op.axis;
-  const auto last = first + graph_.tensors[indices].dims.size();
-  inner.assign(index.begin(), first);
-  inner.push_back(IndirectAt(indices, Index(first, last), extent));
+  const bool elements = op.kind == GraphOpKind::kGatherElements;
+  const auto last = first + (elements ? 1 : graph_.tensors[indices].dims.size());
+  Index inner(index.begin(), first);
+  inner.push_back(IndirectAt(indices, elements ? index : Index(first, last), extent));
   inner.insert(inner.end(), last, index.end());
-  return Emit(data, inner);
+  // Of an axis that may be empty the clamped position 0 may not be there.
+  const bool is_clamped =
+      inner[op.axis].AsVar().has_value() && !IsDimOrSize(*inner[op.axis].AsVar());
+  if (!is_clamped || ranges_.ProveLe(1, extent)) return Emit(data, inner);
+  const ValueId zero = body_.Const(Scalar::FromDouble(graph_.tensors[op.result].dtype, 0));
+  return Masked(body_.InBounds(0, 0, extent), [&] { return Emit(data, inner); }, zero);
 }
 
 ValueId Emitter::EmitView(const GraphOp& op, const Index& index) {

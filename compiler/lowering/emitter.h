@@ -79,6 +79,8 @@ class Emitter {
   ValueId EmitGather(const GraphOp& op, const Index& index);
   ValueId EmitView(const GraphOp& op, const Index& index);
   IndexExpr IndirectAt(TensorId indices, const Index& at, const IndexExpr& extent);
+  // Whether a variable is not the result of an indirect op.
+  bool IsDimOrSize(const std::string& name) const;
 
   const Graph& graph_;
   const std::vector<const GraphOp*>& defs_;

@@ -236,6 +236,41 @@ TEST(LoweringTest, ZeroSizes) {
   ExpectRight(l);
 }
 
+// Their loops end where formulas say, which proofs about row-major positions must see.
+TEST(LoweringTest, SizesThatAreFormulas) {
+  GraphBuilder b("formulas");
+  b.Symbol({"m", 2, 1000, 8});
+  b.Symbol({"n", 2, 1000, 8});
+  const IndexExpr m = IndexExpr::Var("m");
+  const Tensor x = b.Input("x", DType::kF32, {kN, m, 3});
+  const Tensor odd = b.Slice(x, 0, 0, 2, FloorDiv(kN + 1, 2));
+  const Tensor third = b.Slice(odd, 1, 0, 3, FloorDiv(m + 2, 3));
+  b.Output("exp", b.Unary(OpCode::kExp, third));
+  b.Output("turned", b.Transpose(third, {2, 1, 0}));
+  b.Output("softmax", b.Softmax(third, 1));
+  const Tensor y = b.Input("y", DType::kF32, {Max(kN, m), Mod(m, 8) + 1});
+  b.Output("relu", b.Relu(y));
+  b.Output("sum", b.Sum(y, {0}));
+  const Lowered l = Lower(b);
+  for (const Sizes& sizes : {Sizes{{"m", 2}, {"n", 2}}, Sizes{{"m", 7}, {"n", 16}}})
+    ExpectRight(l, sizes);
+}
+
+// Indices from data need a mask where the axis may be empty, those that are in range do not.
+TEST(LoweringTest, GathersFromAnAxisThatMayBeEmpty) {
+  GraphBuilder b("gather");
+  b.Symbol({"n", 2, 64, 16});
+  const IndexExpr part = FloorDiv(IndexExpr::Var("n"), 8);
+  const Tensor x = b.Input("x", DType::kF32, {part, 3});
+  b.Output("y", b.Gather(x, b.Input("ids", DType::kI64, {4}), 0));
+  b.Output("z", b.Gather(x, b.Iota(DType::kI64, {part}, 0), 0));
+  const Lowered l = Lower(b);
+  for (int64_t n : {2, 8, 63}) ExpectRight(l, {{"n", n}});
+  ASSERT_EQ(l.program.nests.size(), 2);
+  EXPECT_THAT(ToText(l.program.nests[0]), HasSubstr("load x[i1 + 3*t1] if"));
+  EXPECT_THAT(ToText(l.program.nests[1]), HasSubstr("load x[3*i0 + i1] : f32"));
+}
+
 TEST(LoweringTest, NamesOfAnyText) {
   GraphBuilder b("names");
   const Tensor x = b.Input("/in:0", DType::kF32, {2}), y = b.Input("_in_0", DType::kF32, {2});
