@@ -212,6 +212,7 @@ class Generator {
     const IndexExpr n = b_.dims(x)[axis];
     if (!b_.ranges().ProveLe(1, n)) return x;
     if (Chance(3)) return b_.Slice(x, axis, n - 1, -1, n);
+    if (!n.IsConst() && Chance(2)) return b_.Slice(x, axis, 0, 2, CeilDiv(n, 2));
     if (!n.IsConst()) return b_.Slice(x, axis, 1, 1, n - 1);
     const int64_t extent = n.ConstOrDie();
     if (extent < 2) return x;
