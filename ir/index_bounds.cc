@@ -213,29 +213,31 @@ int64_t BoundSearch::Lower(const IndexExpr& e, int64_t goal) {
   // A step on a long expression counts for more, as it takes longer.
   steps_ -= 1 + IndexExprAccess::Get(e).weight / kWeightPerStep;
   if (steps_ <= 0) return quick;
-  // A loop over floordiv(n, 8) points ends where another term has the same atom: they cancel as
-  // long as nothing is in place of the atom.
-  int64_t best = quick;
-  const bool loop_first = HasLoopOverCompound(e);
-  if (loop_first) best = std::max(best, LowerByLoop(e, goal).value_or(best));
-  if (best >= goal) return best;
-  if (const std::optional<int64_t> found = LowerByCompound(e, goal)) return std::max(best, *found);
-  if (loop_first) return best;
-  if (const std::optional<int64_t> found = LowerByLoop(e, goal)) return std::max(best, *found);
-  return std::max(best, LowerBySizes(e, goal));
+  if (!IndexExprAccess::Get(e).has_compound) {
+    if (const std::optional<int64_t> found = LowerByLoop(e, goal)) return std::max(quick, *found);
+    return std::max(quick, LowerBySizes(e, goal));
+  }
+  // Exact, so it comes before anything is put in place of another factor: a loop over floordiv(n,
+  // 8) points ends where another term may have the same atom, and then they cancel.
+  const Atom* loop = InnermostLoop(e);
+  if (loop != nullptr && e.StrideOf(loop->name).has_value()) {
+    return std::max(quick, LowerByLoop(e, goal).value_or(quick));
+  }
+  if (goal == 0 && ProveByCommonFactor(e)) return 0;
+  if (const std::optional<int64_t> found = LowerByCompound(e, goal)) {
+    return std::max(quick, *found);
+  }
+  if (const std::optional<int64_t> found = LowerByLoop(e, goal)) return std::max(quick, *found);
+  return std::max(quick, LowerBySizes(e, goal));
 }
 
-bool BoundSearch::HasLoopOverCompound(const IndexExpr& e) const {
-  if (!IndexExprAccess::Get(e).has_compound) return false;
-  for (const Term& term : e.terms()) {
-    for (const AtomPtr& atom : term.atoms) {
-      if (atom->kind != AtomKind::kVar) continue;
-      const auto loop = ranges_.loops_.find(atom->name);
-      if (loop != ranges_.loops_.end() && IndexExprAccess::Get(loop->second).has_compound)
-        return true;
-    }
-  }
-  return false;
+bool BoundSearch::ProveByCommonFactor(const IndexExpr& e) {
+  if (e.terms().size() < 2) return false;
+  const Term gcd = MonomialGcd(e, e.terms()[0]);
+  if (gcd.coeff == 1 && gcd.atoms.empty()) return false;
+  const IndexExpr factor = TermExpr(gcd);
+  const std::optional<IndexExpr> rest = ExactQuotient(e, factor);
+  return rest.has_value() && Quick(factor).lo >= 0 && Lower(*rest, 0) >= 0;
 }
 
 int64_t BoundSearch::LowerWith(const LinearForm& form, const IndexExpr& factor, int64_t goal) {

@@ -55,8 +55,8 @@ class BoundSearch {
   // Each tries one kind of factor; nullopt when e has none, else the best bound found.
   std::optional<int64_t> LowerByCompound(const IndexExpr& e, int64_t goal);
   std::optional<int64_t> LowerByLoop(const IndexExpr& e, int64_t goal);
-  // Whether e has compound atoms, and a loop whose extent has some too.
-  bool HasLoopOverCompound(const IndexExpr& e) const;
+  // Whether e >= 0 because a factor of all its terms and the rest are.
+  bool ProveByCommonFactor(const IndexExpr& e);
   int64_t LowerBySizes(const IndexExpr& e, int64_t goal);
   int64_t LowerByShift(const IndexExpr& e) const;
   int64_t ShiftOf(const IndexExpr::Atom& atom) const;

@@ -155,6 +155,19 @@ TEST(RangeContextTest, ProvesOrderOfPositionsInFormulas) {
   }
 }
 
+// Every second row of every second row: floordiv(n + 3, 4) of floordiv(n + 1, 2) rows.
+TEST(RangeContextTest, ProvesOrderOfSteppedPositions) {
+  RangeContext ranges = Ranges();
+  ranges.AddLoop("i", Parsed("floordiv(n + 3, 4)"));
+  const IndexExpr i = IndexExpr::Var("i"), a = IndexExpr::Var("a"), x = IndexExpr::Var("x");
+  const IndexExpr rows = Parsed("floordiv(n + 1, 2)"), m = IndexExpr::Var("m");
+  EXPECT_TRUE(ranges.ProveLt(2 * i, rows));
+  EXPECT_TRUE(ranges.ProveLt(2000 * i + x, 1000 * rows));
+  EXPECT_TRUE(ranges.ProveLt(2 * m * i + a, m * rows));
+  EXPECT_FALSE(ranges.ProveLt(2 * i + 1, rows));
+  EXPECT_FALSE(ranges.ProveLt(2 * m * i + a + 1, m * rows));
+}
+
 TEST(RangeContextTest, ProvesEquality) {
   const RangeContext ranges = Ranges();
   const std::pair<const char*, const char*> kTrue[] = {

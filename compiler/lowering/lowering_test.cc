@@ -248,6 +248,7 @@ TEST(LoweringTest, SizesThatAreFormulas) {
   b.Output("exp", b.Unary(OpCode::kExp, third));
   b.Output("turned", b.Transpose(third, {2, 1, 0}));
   b.Output("softmax", b.Softmax(third, 1));
+  b.Output("stepped", b.Slice(odd, 0, 0, 2, FloorDiv(kN + 3, 4)));
   const Tensor y = b.Input("y", DType::kF32, {Max(kN, m), Mod(m, 8) + 1});
   b.Output("relu", b.Relu(y));
   b.Output("sum", b.Sum(y, {0}));
