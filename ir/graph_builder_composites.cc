@@ -108,7 +108,10 @@ GraphBuilder::Tensor GraphBuilder::Mean(Tensor x, const std::vector<int>& axes, 
     const Tensor sum = Sum(v, *sorted, keep_dims);
     return Div(sum, SizeValue(count, dtype(v)));
   };
-  return IsHalf(dtype(x)) ? InFloat("mean", x, mean) : mean(x);
+  if (IsHalf(dtype(x))) return InFloat("mean", x, mean);
+  // A sum, or the count itself, may not fit into a narrow type though the mean does.
+  const bool narrow = IsInteger(dtype(x)) && DTypeBytes(dtype(x)) < DTypeBytes(DType::kI64);
+  return narrow ? Cast(mean(Cast(x, DType::kI64)), dtype(x)) : mean(x);
 }
 
 GraphBuilder::Tensor GraphBuilder::SizeValue(const IndexExpr& size, DType dtype) {

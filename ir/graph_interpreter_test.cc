@@ -102,6 +102,18 @@ TEST(GraphInterpreterTest, IndicesOutsideAreClamped) {
               ElementsAre(3, 1));
 }
 
+TEST(GraphInterpreterTest, MeansOfNarrowIntegersFit) {
+  const auto mean = [](DType type, const std::vector<double>& values) {
+    GraphBuilder b("mean");
+    const auto count = static_cast<int64_t>(values.size());
+    return Evaluate(b, b.Mean(Values(b, type, {count}, values), {0}));
+  };
+  EXPECT_THAT(mean(DType::kU8, std::vector<double>(300, 200)), ElementsAre(200));
+  EXPECT_THAT(mean(DType::kI8, std::vector<double>(256, 1)), ElementsAre(1));
+  EXPECT_THAT(mean(DType::kI32, {2147483647, 2147483645}), ElementsAre(2147483646));
+  EXPECT_THAT(mean(DType::kI8, {-1, -2}), ElementsAre(-1));
+}
+
 TEST(GraphInterpreterTest, GathersFromAnEmptyAxisGiveZero) {
   GraphBuilder b("empty");
   b.Symbol({"n", 2, 64, 16});
