@@ -1,31 +1,8 @@
 #include "ir/interpreter_plan.h"
 
 #include <algorithm>
-#include <map>
-#include <string>
 
 namespace stax {
-namespace {
-
-// For each op, the ops whose values it uses: its operands and the indirect indices it mentions.
-std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
-  std::map<std::string, ValueId> indirect;
-  std::vector<std::vector<ValueId>> uses(nest.body.size());
-  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
-    const LoopOp& op = nest.body[id];
-    uses[id] = op.operands;
-    if (!indirect.empty()) {
-      for (const std::string& var : op.index.Vars()) {
-        auto it = indirect.find(var);
-        if (it != indirect.end()) uses[id].push_back(it->second);
-      }
-    }
-    if (op.code == OpCode::kIndirect) indirect[IndirectVar(id)] = id;
-  }
-  return uses;
-}
-
-}  // namespace
 
 std::vector<InterpreterStage> PlanStages(const LoopNest& nest) {
   const int num_ops = static_cast<int>(nest.body.size());

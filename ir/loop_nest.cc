@@ -1,5 +1,6 @@
 #include "ir/loop_nest.h"
 
+#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -76,10 +77,7 @@ std::vector<bool> InnerValues(const LoopNest& nest) {
     if (op.code == OpCode::kReduce) continue;
     bool is_inner = false;
     for (ValueId v : op.operands) is_inner = is_inner || inner[v];
-    // The extent of an indirect index is a size, the same for all points.
-    const bool has_index =
-        op.code == OpCode::kLoad || op.code == OpCode::kStore || op.code == OpCode::kIndex;
-    if (!is_inner && has_index) {
+    if (!is_inner && HasIndex(op.code)) {
       for (const std::string& var : op.index.Vars())
         is_inner = is_inner || inner_vars.count(var) > 0;
     }
@@ -87,6 +85,21 @@ std::vector<bool> InnerValues(const LoopNest& nest) {
     inner[id] = is_inner;
   }
   return inner;
+}
+
+std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
+  std::map<std::string, ValueId> indirect;
+  std::vector<std::vector<ValueId>> uses(nest.body.size());
+  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
+    const LoopOp& op = nest.body[id];
+    uses[id] = op.operands;
+    if (!indirect.empty() && HasIndex(op.code)) {
+      for (const std::string& var : op.index.Vars())
+        if (auto it = indirect.find(var); it != indirect.end()) uses[id].push_back(it->second);
+    }
+    if (op.code == OpCode::kIndirect) indirect[IndirectVar(id)] = id;
+  }
+  return uses;
 }
 
 }  // namespace stax

@@ -115,6 +115,14 @@ std::string IndirectVar(ValueId id);
 // Whether each value is inner (see above), by op position.
 std::vector<bool> InnerValues(const LoopNest& nest);
 
+// Whether ops have an index over dims; that of an indirect op is its extent, a size.
+inline bool HasIndex(OpCode code) {
+  return code == OpCode::kLoad || code == OpCode::kStore || code == OpCode::kIndex;
+}
+
+// For each op the ops whose values it uses: its operands and the indirect ops its index mentions.
+std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest);
+
 // Text form; ParseLoopNest(ToText(n)) gives n again, and ToText is deterministic.
 std::string ToText(const LoopNest& nest);
 // InvalidArgument with line and column and what was expected.

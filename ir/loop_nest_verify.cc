@@ -20,10 +20,6 @@ bool IsName(const std::string& s) {
   return !s.empty();
 }
 
-bool HasIndex(OpCode code) {
-  return code == OpCode::kLoad || code == OpCode::kStore || code == OpCode::kIndex;
-}
-
 bool IsNumber(DType t) { return IsInteger(t) || IsFloat(t); }
 
 class Verifier {

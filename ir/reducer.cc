@@ -7,21 +7,23 @@ namespace stax {
 namespace {
 
 // The least (or greatest) value of a number type, which max (or min) gives for no values.
-Number Extreme(DType type, bool greatest) {
-  if (IsFloat(type)) return {greatest ? HUGE_VAL : -HUGE_VAL, 0};
-  if (type == DType::kU64) return {0.0, greatest ? -1 : 0};
+Scalar Extreme(DType type, bool greatest) {
+  if (IsFloat(type)) return Scalar::Float(type, greatest ? HUGE_VAL : -HUGE_VAL);
+  if (type == DType::kU64) return Scalar::Int(type, greatest ? -1 : 0);
   const int value_bits = 8 * DTypeBytes(type) - (IsSigned(type) ? 1 : 0);
   const int64_t top = std::numeric_limits<int64_t>::max() >> (63 - value_bits);
-  if (greatest) return {0.0, top};
-  return {0.0, IsSigned(type) ? -top - 1 : 0};
+  if (greatest) return Scalar::Int(type, top);
+  return Scalar::Int(type, IsSigned(type) ? -top - 1 : 0);
 }
 
-Number Identity(ReduceKind kind, DType type) {
+}  // namespace
+
+Scalar ReduceIdentity(ReduceKind kind, DType type) {
   switch (kind) {
     case ReduceKind::kSum:
-      return {0.0, 0};
+      return Scalar::FromDouble(type, 0);
     case ReduceKind::kProd:
-      return IsFloat(type) ? Number{1.0, 0} : Number{0.0, 1};
+      return Scalar::FromDouble(type, 1);
     case ReduceKind::kMin:
     case ReduceKind::kArgMin:
     case ReduceKind::kArgMinLast:
@@ -31,10 +33,11 @@ Number Identity(ReduceKind kind, DType type) {
   }
 }
 
-}  // namespace
-
 Reducer::Reducer(ReduceKind kind, DType type, Precision precision)
-    : kind_(kind), type_(type), precision_(precision), best_(Identity(kind, type)) {}
+    : kind_(kind),
+      type_(type),
+      precision_(precision),
+      best_(ToNumber(ReduceIdentity(kind, type))) {}
 
 void Reducer::Add(Number value) {
   switch (kind_) {

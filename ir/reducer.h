@@ -9,8 +9,12 @@
 #include "ir/dtype.h"
 #include "ir/loop_op.h"
 #include "ir/op_semantics.h"
+#include "ir/scalar.h"
 
 namespace stax {
+
+// The neutral element: 0, 1, or what every value beats (ties of arg-reductions go by position).
+Scalar ReduceIdentity(ReduceKind kind, DType type);
 
 class Reducer {
  public:

@@ -233,9 +233,7 @@ std::optional<RowShift> FindRowShift(const Tile& tile, const LoopNest& nest) {
     return std::nullopt;
   // A shift moves the places where anything but a linear walk along r changes.
   for (const LoopOp& op : nest.body) {
-    const bool has_index =
-        op.code == OpCode::kLoad || op.code == OpCode::kStore || op.code == OpCode::kIndex;
-    if (has_index && AnalyzeAccess(tile, op.index).walks[kAxisR].linear_bits < kAllBits)
+    if (HasIndex(op.code) && AnalyzeAccess(tile, op.index).walks[kAxisR].linear_bits < kAllBits)
       return std::nullopt;
   }
   const std::vector<Traffic> all = CollectTraffic(tile, nest);

@@ -7,21 +7,6 @@
 namespace stax {
 namespace {
 
-// Operands plus the indirect indices that the op's index mentions.
-std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest) {
-  std::vector<std::vector<ValueId>> all(nest.body.size());
-  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id) {
-    const LoopOp& op = nest.body[id];
-    all[id] = op.operands;
-    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex)
-      continue;
-    for (ValueId t = 0; t < id; ++t)
-      if (nest.body[t].code == OpCode::kIndirect && op.index.Mentions(IndirectVar(t)))
-        all[id].push_back(t);
-  }
-  return all;
-}
-
 // Whether `shift` is `max`, or max made zero where it is infinite (then *guarded).
 bool IsShiftOf(const LoopNest& nest, ValueId shift, ValueId max, bool* guarded) {
   *guarded = false;

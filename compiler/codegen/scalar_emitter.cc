@@ -1,9 +1,8 @@
 #include "compiler/codegen/scalar_emitter.h"
 
-#include <limits>
-
 #include "compiler/codegen/math/math.h"
 #include "ir/check.h"
+#include "ir/reducer.h"
 
 namespace stax {
 
@@ -237,23 +236,7 @@ Value* ScalarEmitter::Compare(OpCode code, DType type, Value* a, Value* b) {
 }
 
 llvm::Constant* ScalarEmitter::Identity(ReduceKind kind, DType t) const {
-  const int bits = 8 * DTypeBytes(t);
-  switch (kind) {
-    case ReduceKind::kSum:
-      return Const(Scalar::FromDouble(t, 0));
-    case ReduceKind::kProd:
-      return Const(Scalar::FromDouble(t, 1));
-    case ReduceKind::kMax:
-    case ReduceKind::kArgMax:
-    case ReduceKind::kArgMaxLast:
-      if (IsFloat(t)) return llvm::ConstantFP::getInfinity(RegType(t), /*Negative=*/true);
-      if (!IsSigned(t)) return llvm::Constant::getNullValue(RegType(t));
-      return b_.getInt(llvm::APInt::getSignedMinValue(bits));
-    default:
-      if (IsFloat(t)) return llvm::ConstantFP::getInfinity(RegType(t));
-      if (!IsSigned(t)) return llvm::Constant::getAllOnesValue(RegType(t));
-      return b_.getInt(llvm::APInt::getSignedMaxValue(bits));
-  }
+  return Const(ReduceIdentity(kind, t));
 }
 
 Value* ScalarEmitter::Combine(ReduceKind kind, DType t, Value* a, Value* b) {

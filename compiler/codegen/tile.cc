@@ -52,9 +52,8 @@ bool NeedsWideIndex(const Tile& tile, const LoopNest& nest) {
     if (!FitsNarrow(axis.numel + axis.block(), tile.ranges)) return true;
   }
   for (const LoopOp& op : nest.body) {
-    const bool has_index = op.code == OpCode::kLoad || op.code == OpCode::kStore ||
-                           op.code == OpCode::kIndex || op.code == OpCode::kIndirect;
-    if (has_index && !FitsNarrow(op.index, tile.ranges)) return true;
+    if ((HasIndex(op.code) || op.code == OpCode::kIndirect) && !FitsNarrow(op.index, tile.ranges))
+      return true;
   }
   return false;
 }
@@ -173,8 +172,7 @@ std::vector<AxisSet> ValueAxes(const Tile& tile, const LoopNest& nest) {
     const LoopOp& op = nest.body[id];
     for (ValueId v : op.operands) axes[id] |= axes[v];
     if (op.code == OpCode::kReduce) axes[id] &= ~AxisBitOf(kAxisR);
-    if (op.code != OpCode::kLoad && op.code != OpCode::kStore && op.code != OpCode::kIndex)
-      continue;
+    if (!HasIndex(op.code)) continue;
     const AccessPattern pattern = AnalyzeAccess(tile, op.index);
     axes[id] |= pattern.axes();
     for (ValueId t : pattern.indirects) axes[id] |= axes[t];

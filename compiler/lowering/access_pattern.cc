@@ -16,10 +16,6 @@ int64_t SaturatingMul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? kHuge : std::min(product, kHuge);
 }
 
-bool HasIndex(OpCode code) {
-  return code == OpCode::kLoad || code == OpCode::kStore || code == OpCode::kIndex;
-}
-
 int64_t StrideAlong(const IndexExpr& index, const std::string& var) {
   if (!index.Mentions(var)) return 0;
   const std::optional<IndexExpr> stride = index.StrideOf(var);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/lowering/access_pattern.h"
+#include "ir/reducer.h"
 
 namespace stax {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/lowering/einsum.h"
+#include "ir/reducer.h"
 
 namespace stax {
 namespace {

@@ -1,30 +1,13 @@
 #include "compiler/lowering/emitter.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "ir/check.h"
+#include "ir/reducer.h"
 
 namespace stax {
-namespace {
-
-double Infinity() { return std::numeric_limits<double>::infinity(); }
-
-// Least (sign -1) or greatest (1) value of an integer type, as its two's-complement bits.
-int64_t IntegerExtreme(DType t, int sign) {
-  const int bits = 8 * DTypeBytes(t);
-  if (IsUnsigned(t)) return sign < 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
-  const int64_t greatest = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
-  return sign < 0 ? -greatest - 1 : greatest;
-}
-
-Scalar Extreme(DType t, int sign) {
-  return IsFloat(t) ? Scalar::Float(t, sign * Infinity()) : Scalar::Int(t, IntegerExtreme(t, sign));
-}
-
-}  // namespace
 
 std::vector<const GraphOp*> DefiningOps(const Graph& graph) {
   std::vector<const GraphOp*> defs(graph.tensors.size(), nullptr);
@@ -40,21 +23,6 @@ std::optional<Scalar> SplatValue(const GraphTensor& tensor, const GraphOp& op) {
   for (size_t i = size; i < op.data->size(); ++i)
     if (bytes[i] != bytes[i - size]) return std::nullopt;
   return LoadScalar(tensor.dtype, bytes);
-}
-
-Scalar ReduceIdentity(ReduceKind kind, DType dtype) {
-  switch (kind) {
-    case ReduceKind::kSum:
-      return Scalar::FromDouble(dtype, 0);
-    case ReduceKind::kProd:
-      return Scalar::FromDouble(dtype, 1);
-    case ReduceKind::kMin:
-    case ReduceKind::kArgMin:
-    case ReduceKind::kArgMinLast:
-      return Extreme(dtype, 1);
-    default:
-      return Extreme(dtype, -1);
-  }
 }
 
 Emitter::Emitter(const Graph& graph, const std::vector<const GraphOp*>& defs,

@@ -34,9 +34,6 @@ std::vector<const GraphOp*> DefiningOps(const Graph& graph);
 // A constant all of whose elements are equal, as that scalar.
 std::optional<Scalar> SplatValue(const GraphTensor& tensor, const GraphOp& op);
 
-// Neutral element of a reduction of `dtype`: 0, 1, or the type's least or greatest value.
-Scalar ReduceIdentity(ReduceKind kind, DType dtype);
-
 class Emitter {
  public:
   // `nest` has its symbols and dims; the references must outlive the emitter.

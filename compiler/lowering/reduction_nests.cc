@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compiler/lowering/split_reduction.h"
+#include "ir/reducer.h"
 
 namespace stax {
 namespace {

@@ -83,18 +83,6 @@ class Copier {
   std::vector<ValueId> ids_;
 };
 
-// Variables that stand for indirect values, by name.
-std::map<std::string, ValueId> IndirectVars(const LoopNest& nest) {
-  std::map<std::string, ValueId> vars;
-  for (ValueId id = 0; id < static_cast<int>(nest.body.size()); ++id)
-    if (nest.body[id].code == OpCode::kIndirect) vars[IndirectVar(id)] = id;
-  return vars;
-}
-
-bool HasIndex(OpCode code) {
-  return code == OpCode::kLoad || code == OpCode::kStore || code == OpCode::kIndex;
-}
-
 std::vector<SizeSymbol> UsedSymbols(const LoopNest& nest) {
   std::set<std::string> names;
   const auto use = [&](const IndexExpr& e) {
@@ -118,16 +106,13 @@ std::vector<ValueId> CopyBody(const LoopNest& from, const BodyCopy& how, BodyBui
 
 std::vector<bool> LiveOps(const LoopNest& nest,
                           const std::function<bool(const LoopOp&)>& keep_store) {
-  const std::map<std::string, ValueId> indirect = IndirectVars(nest);
+  const std::vector<std::vector<ValueId>> uses = Dependencies(nest);
   std::vector<bool> live(nest.body.size(), false);
   for (ValueId id = static_cast<int>(nest.body.size()); id-- > 0;) {
     const LoopOp& op = nest.body[id];
     if (op.code == OpCode::kStore) live[id] = !keep_store || keep_store(op);
     if (!live[id]) continue;
-    for (ValueId v : op.operands) live[v] = true;
-    if (indirect.empty() || !HasIndex(op.code)) continue;
-    for (const std::string& var : op.index.Vars())
-      if (auto it = indirect.find(var); it != indirect.end()) live[it->second] = true;
+    for (ValueId v : uses[id]) live[v] = true;
   }
   return live;
 }

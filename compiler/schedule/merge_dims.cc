@@ -13,10 +13,6 @@ namespace {
 
 using AtomKind = IndexExpr::AtomKind;
 
-bool HasIndex(OpCode code) {
-  return code == OpCode::kLoad || code == OpCode::kStore || code == OpCode::kIndex;
-}
-
 IndexExpr Rebuild(const IndexExpr::Atom& atom, const IndexExpr& a, const IndexExpr& b) {
   switch (atom.kind) {
     case AtomKind::kFloorDiv:
