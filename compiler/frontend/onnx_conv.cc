@@ -93,11 +93,11 @@ OnnxTensor AddBias(OnnxNode& n, OnnxTensor y, OnnxTensor bias) {
 absl::Status Conv(OnnxNode& n) {
   ONNX_ASSIGN_OR_RETURN(const std::vector<int64_t> kernel, KernelOf(n, 1));
   ONNX_ASSIGN_OR_RETURN(const std::vector<OnnxWindow> windows, OnnxWindowAttributes(n, kernel));
-  const OnnxTensor x = n.In(0);
+  const OnnxTensor x = n.WideIn(0);
   const OnnxTensor patches = OnnxPatches(n.b(), x, windows, n.Like(x, 0));
-  ONNX_ASSIGN_OR_RETURN(OnnxTensor y, Contract(n, patches, n.In(1), windows.size(), false));
-  if (n.Has(2)) y = AddBias(n, y, n.In(2));
-  n.Set(0, y);
+  ONNX_ASSIGN_OR_RETURN(OnnxTensor y, Contract(n, patches, n.WideIn(1), windows.size(), false));
+  if (n.Has(2)) y = AddBias(n, y, n.WideIn(2));
+  n.Set(0, n.b().Cast(y, n.dtype(0)));
   return absl::OkStatus();
 }
 
@@ -160,7 +160,7 @@ absl::Status ConvTranspose(OnnxNode& n) {
     if (e < 0 || e > (1 << 20))
       return OnnxError("attribute output_padding has ", e, "; it must be from 0 to 2^20");
   ONNX_RETURN_IF_ERROR(TransposedPads(n, extra, windows));
-  OnnxTensor x = n.In(0), weights = n.In(1);
+  OnnxTensor x = n.WideIn(0), weights = n.WideIn(1);
   for (size_t k = 0; k < windows.size(); ++k) {
     OnnxWindow& w = windows[k];
     const int axis = static_cast<int>(k + 2);
@@ -176,8 +176,8 @@ absl::Status ConvTranspose(OnnxNode& n) {
   }
   const OnnxTensor patches = OnnxPatches(b, x, windows, n.Like(x, 0));
   ONNX_ASSIGN_OR_RETURN(OnnxTensor y, Contract(n, patches, weights, windows.size(), true));
-  if (n.Has(2)) y = AddBias(n, y, n.In(2));
-  n.Set(0, y);
+  if (n.Has(2)) y = AddBias(n, y, n.WideIn(2));
+  n.Set(0, b.Cast(y, n.dtype(0)));
   return absl::OkStatus();
 }
 

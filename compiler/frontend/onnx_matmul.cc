@@ -33,15 +33,15 @@ absl::Status Gemm(OnnxNode& n) {
     return OnnxError("inputs 0 and 1 of shapes ", ShapeText(n.dims(0)), " and ",
                      ShapeText(n.dims(1)), " have the inner sizes ", k_left.ToString(), " and ",
                      k_right.ToString(), "; they must be equal");
-  OnnxTensor y = b.Einsum(OnnxText(left, ",", right, "->mn"), {n.In(0), n.In(1)});
+  OnnxTensor y = b.Einsum(OnnxText(left, ",", right, "->mn"), {n.WideIn(0), n.WideIn(1)});
   const Dims dims = b.dims(y);
   if (alpha != 1) y = b.Mul(y, n.Like(y, alpha));
   if (n.Has(2) && beta != 0) {
-    OnnxTensor c = n.In(2);
+    OnnxTensor c = n.WideIn(2);
     if (beta != 1) c = b.Mul(c, n.Like(c, beta));
     y = b.Add(y, b.Expand(c, dims));
   }
-  n.Set(0, y);
+  n.Set(0, b.Cast(y, dtype));
   return absl::OkStatus();
 }
 

@@ -115,6 +115,11 @@ class OnnxNode {
   absl::StatusOr<std::vector<int>> Axes(const std::vector<int64_t>& axes, int rank) const;
 
   // A constant of rank 0 and the tensor's dtype.
+  // Input i, halves in f32: for formulas of several inputs, whose result is rounded once.
+  OnnxTensor WideIn(int i) {
+    const OnnxTensor x = In(i);
+    return IsHalf(b().dtype(x)) ? b().Cast(x, DType::kF32) : x;
+  }
   OnnxTensor Like(OnnxTensor x, double value) { return b().Scalar(b().dtype(x), value); }
   // The size of a tensor's axis; 1 when there is no such axis (after an error).
   IndexExpr Dim(OnnxTensor x, int axis);

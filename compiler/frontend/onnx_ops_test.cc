@@ -349,5 +349,19 @@ output y)"));
   EXPECT_THAT(std::string(graph.status().message()), HasSubstr("operator Dropout (ai.onnx 17)"));
 }
 
+// 256 + 1 is 257, which bf16 cannot hold: rounded before the last 1 is added it would be 256 again.
+TEST(OnnxOps, ProductsOfHalvesRoundOnce) {
+  const std::string operands =
+      "a = const bf16[1,2] {256, 1}\nb = const bf16[2,1] {1, 1}\nc = const bf16[1] {1}\n"
+      "x = const bf16[1,1,2] {256, 1}\nk = const bf16[1,1,2] {1, 1}\n"
+      "z = const bf16[1,2,1] {256, 1}\nt = const bf16[2,1,1] {1, 1}\n";
+  EXPECT_EQ(Values(operands + "y = Gemm(a, b, c)\noutput y"), std::vector<double>{258});
+  // 2 x 257 + 2 x 1; from 256 it would be 514, which bf16 rounds to 512.
+  EXPECT_EQ(Values(operands + "y = Gemm(a, b, c) alpha=2.0 beta=2.0\noutput y"),
+            std::vector<double>{516});
+  EXPECT_EQ(Values(operands + "y = Conv(x, k, c)\noutput y"), std::vector<double>{258});
+  EXPECT_EQ(Values(operands + "y = ConvTranspose(z, t, c)\noutput y"), std::vector<double>{258});
+}
+
 }  // namespace
 }  // namespace stax
