@@ -235,7 +235,8 @@ void OnnxNode::AttachIndex(int i, IndexTensor value) {
   outputs_[i]->index = std::make_shared<const IndexTensor>(std::move(value));
 }
 
-absl::StatusOr<int> OnnxNode::Axis(int64_t axis, int rank) {
+// NOLINTBEGIN(readability-convert-member-functions-to-static): asked of the node like all else.
+absl::StatusOr<int> OnnxNode::Axis(int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank)
     return OnnxError("axis ", axis, " is outside of [", -rank, ", ", rank - 1,
                      "] for a tensor of rank ", rank);
@@ -253,13 +254,14 @@ absl::StatusOr<std::vector<int>> OnnxNode::Axes(const std::vector<int64_t>& axes
   if (twice != result.end()) return OnnxError("axis ", *twice, " is given twice");
   return result;
 }
+// NOLINTEND(readability-convert-member-functions-to-static)
 
-IndexExpr OnnxNode::Dim(OnnxTensor x, int axis) {
+IndexExpr OnnxNode::Dim(OnnxTensor x, int axis) const {
   const Dims& all = b().dims(x);
   return axis >= 0 && axis < static_cast<int>(all.size()) ? all[axis] : IndexExpr(1);
 }
 
-OnnxTensor OnnxNode::SizeTensor(const IndexExpr& size, DType dtype) {
+OnnxTensor OnnxNode::SizeTensor(const IndexExpr& size, DType dtype) const {
   if (size.IsConst()) return b().Scalar(dtype, static_cast<double>(size.ConstOrDie()));
   return b().Cast(b().ShapeValue({size}, {}), dtype);
 }

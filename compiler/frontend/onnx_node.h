@@ -111,7 +111,7 @@ class OnnxNode {
   void AttachIndex(int i, IndexTensor value);
 
   // From the front; InvalidArgument when outside [-rank, rank).
-  static absl::StatusOr<int> Axis(int64_t axis, int rank);
+  absl::StatusOr<int> Axis(int64_t axis, int rank) const;
   absl::StatusOr<std::vector<int>> Axes(const std::vector<int64_t>& axes, int rank) const;
 
   // A constant of rank 0 and the tensor's dtype.
@@ -120,11 +120,11 @@ class OnnxNode {
     const OnnxTensor x = In(i);
     return IsHalf(b().dtype(x)) ? b().Cast(x, DType::kF32) : x;
   }
-  OnnxTensor Like(OnnxTensor x, double value) { return b().Scalar(b().dtype(x), value); }
+  OnnxTensor Like(OnnxTensor x, double value) const { return b().Scalar(b().dtype(x), value); }
   // The size of a tensor's axis; 1 when there is no such axis (after an error).
-  IndexExpr Dim(OnnxTensor x, int axis);
+  IndexExpr Dim(OnnxTensor x, int axis) const;
   // A size as a tensor of rank 0.
-  OnnxTensor SizeTensor(const IndexExpr& size, DType dtype);
+  OnnxTensor SizeTensor(const IndexExpr& size, DType dtype) const;
 
  private:
   absl::StatusOr<IndexTensor> KnownIndex(int i, std::string_view what, bool floats_too);
