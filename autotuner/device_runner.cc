@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -48,7 +49,8 @@ TuningConfig ReferenceConfig(const Kernel& kernel) {
         if (value >= kReferenceBlock || tile * v > kReferenceTile) break;
         value = v;
       }
-      tile *= value;
+      // How far it is above the limit does not matter, and might not fit in int64.
+      tile = std::min(tile * value, kReferenceTile + 1);
       config[parameter.name()] = value;
     }
   }

@@ -1,5 +1,6 @@
 #include <sqlite3.h>
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -152,7 +153,9 @@ absl::StatusOr<std::optional<Measurement>> SqliteStore::Find(const TuningIdentit
   bool parsed =
       measurement.ParseFromArray(sqlite3_column_blob(find_, 0), sqlite3_column_bytes(find_, 0));
   sqlite3_reset(find_);
-  if (!parsed)
+  // A winner is taken from here: it must be what was asked for, with a time that can be compared.
+  if (!parsed || FromProto(measurement.config()) != config || !(measurement.median_ns() >= 0) ||
+      std::isinf(measurement.median_ns()))
     return absl::InvalidArgumentError(absl::StrCat("tuning store ", path_, ": a damaged row"));
   return measurement;
 }

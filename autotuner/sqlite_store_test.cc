@@ -1,5 +1,6 @@
 #include <sqlite3.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -110,6 +111,35 @@ TEST(SqliteStore, AnotherProgramsDatabaseIsLeftAlone) {
       OpenSqliteStore(path).status().message(),
       absl::StrCat("tuning store ", path, ": is a database, but no Stax store of this version"));
   EXPECT_EQ(*ReadFile(path), before);
+}
+
+// What another program wrote there.
+TEST(SqliteStore, RowsThatAreNotWhatWasAskedForAreDamage) {
+  const std::string path = TempPath("rows.db");
+  const TuningConfig config = {{"XBLOCK", 8}};
+  Measurement other = Measured({{"XBLOCK", 16}}, 5);
+  const std::string blobs[] = {"no message", other.SerializeAsString(),
+                               Measured(config, -1).SerializeAsString(),
+                               Measured(config, std::nan("")).SerializeAsString(),
+                               Measured(config, INFINITY).SerializeAsString()};
+  for (const std::string& blob : blobs) {
+    auto store = OpenSqliteStore(path);
+    ASSERT_TRUE(store.ok()) << store.status();
+    ASSERT_TRUE((*store)->Put(SampleIdentity(), Measured(config, 5)).ok());
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    sqlite3_stmt* update = nullptr;
+    ASSERT_EQ(
+        sqlite3_prepare_v2(db, "UPDATE measurements SET measurement = ?1", -1, &update, nullptr),
+        SQLITE_OK);
+    sqlite3_bind_blob(update, 1, blob.data(), static_cast<int>(blob.size()), SQLITE_TRANSIENT);
+    ASSERT_EQ(sqlite3_step(update), SQLITE_DONE);
+    sqlite3_finalize(update);
+    sqlite3_close(db);
+    const absl::Status status = (*store)->Find(SampleIdentity(), config).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), absl::StrCat("tuning store ", path, ": a damaged row"));
+  }
 }
 
 TEST(SqliteStore, ErrorsNameTheFile) {

@@ -88,6 +88,8 @@ Program SampleProgram(const std::vector<int64_t>& candidates) {
   program.mutable_target()->set_arch("x86-64-v3");
   SizeSymbolProto* symbol = program.add_symbols();
   symbol->set_name("n");
+  symbol->set_lower(2);
+  symbol->set_upper(4096);
   symbol->set_hint(64);
   Kernel* kernel = program.add_kernels();
   kernel->set_name("kernel");

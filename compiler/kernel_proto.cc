@@ -1,6 +1,6 @@
 #include "compiler/kernel_proto.h"
 
-#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -60,7 +60,12 @@ absl::StatusOr<KernelForm> FormOf(absl::string_view name) {
 
 absl::Status CheckTile(const KernelSpec& spec) {
   std::vector<int> uses(spec.nest.dims.size(), 0);
+  std::set<std::string> names;
   for (const TileAxis& axis : spec.tile) {
+    if ((axis.name != "y" && axis.name != "x" && axis.name != "r") ||
+        !names.insert(axis.name).second)
+      return absl::InvalidArgumentError(
+          absl::StrCat(spec.name, ": tile axis '", axis.name, "', expected y, x and r, each once"));
     for (int dim : axis.dims) {
       if (dim < 0 || dim >= static_cast<int>(uses.size()) ||
           spec.nest.dims[dim].reduce != (axis.name == "r") || ++uses[dim] > 1)

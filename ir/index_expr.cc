@@ -287,9 +287,12 @@ IndexExpr IndexExpr::operator-() const { return OrDie(TrySub(0, *this)); }
 
 IndexExpr CeilDiv(const IndexExpr& a, const IndexExpr& b) { return FloorDiv(a + b - 1, b); }
 
-IndexExpr Product(const std::vector<IndexExpr>& factors) {
-  IndexExpr product = 1;
-  for (const IndexExpr& factor : factors) product = product * factor;
+IndexExpr Product(const std::vector<IndexExpr>& factors) { return OrDie(TryProduct(factors)); }
+
+std::optional<IndexExpr> TryProduct(const std::vector<IndexExpr>& factors) {
+  std::optional<IndexExpr> product = 1;
+  for (size_t i = 0; i < factors.size() && product.has_value(); ++i)
+    product = TryMul(*product, factors[i]);
   return product;
 }
 

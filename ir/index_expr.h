@@ -118,6 +118,8 @@ IndexExpr Max(const IndexExpr& a, const IndexExpr& b);
 
 // Product of all, 1 for none.
 IndexExpr Product(const std::vector<IndexExpr>& factors);
+// The same of factors that come from a file: nullopt when a coefficient overflows int64.
+std::optional<IndexExpr> TryProduct(const std::vector<IndexExpr>& factors);
 
 // Closed interval; kNegInf / kPosInf when unbounded.
 struct Interval {

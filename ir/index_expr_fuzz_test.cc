@@ -82,6 +82,11 @@ TEST(IndexExprFuzzTest, HostileTextsEndSoon) {
   const auto start = std::chrono::steady_clock::now();
   std::string sum, sums = "1";
   for (int i = 0; i < 6000; ++i) sum += "+v" + std::to_string(i * 7919 % 6000);
+  std::string many_mods;
+  for (int i = 0; i < 24; ++i) {
+    const std::string k = std::to_string(i);
+    many_mods += " + x" + k + "*mod(a" + k + ", 729)";
+  }
   for (int i = 0; i < 60; ++i) sums += "*(a + b" + std::to_string(i) + ")";
   for (const std::string& text :
        {Repeat("(", 60000), Repeat("-", 60000) + "a", Repeat("a*", 30000) + "a",
@@ -91,7 +96,20 @@ TEST(IndexExprFuzzTest, HostileTextsEndSoon) {
         Repeat("max(a*b, ", 150) + "c" + Repeat(")", 150),
         Repeat("(a+b+c)*mod(", 60) + "a" + Repeat(", 7)", 60),
         Repeat("(a+b+c)*floordiv(", 60) + "a" + Repeat(", n)", 60),
-        "(0" + sum.substr(0, 4000) + ")*(a+b+c+d)" + Repeat("*e", 50)}) {
+        "(0" + sum.substr(0, 4000) + ")*(a+b+c+d)" + Repeat("*e", 50),
+        // Found by libFuzzer: each mod may be taken out of the division or not.
+        std::string("_1*-29%729%(a % b)*(a -ib)*(a - b0b)*(a -ib)*(a - X) // 3 % m"),
+        std::string(
+            "(a % b+ b)*(a -bb)*(a)*(B%a - bb)*(mo-i-i23%m05%B%239%mi29%m92bb)*(a)*(B%ai23bb)"
+            "*(4*-i-i23%m92%B%239%mi29%m92%B33-bb)*(a)*(B%a - bb)"
+            "*(mo-i-i23%m05%B%239%mi29%m92bb)*(a)*(B%a - bb)"
+            "*(4*-i-i23%m92%B%239%mi29%m92%B33a %Ba %B33a - b) // 3 % m"),
+        std::string("(a % bb+ b)*(a -bb)*(a)*(Bii23im3ii4%a - "
+                    "bb)*(4*-i-i23%m92%B%239%mi29%m92bb)*(a)*(Bii23im3ii44*-i-i85%m92%B%239%mi29%"
+                    "m92%B33a+ b)*(a -bb)*(a)*(Bii23im3ii4%a - "
+                    "bb)*(4*-i-i23%m92%B%239%mi29%m92bb)*(a)*(Bii23im3ii44*-i-i23%m92%B%239%mi29%"
+                    "m92%B33a %B33a - bmax) //c3 % m"),
+        "floordiv(0" + many_mods + ", 3)", "mod(0" + many_mods + ", 6)"}) {
     Feed(text);
   }
   const auto spent = std::chrono::steady_clock::now() - start;

@@ -32,6 +32,9 @@ class Rewriter {
   IndexExpr ExpandMods(const IndexExpr& e);
 
  private:
+  // Rewrite, from memory when it was asked before.
+  std::optional<IndexExpr> Recall(IndexExpr::AtomKind kind, const IndexExpr& a, const IndexExpr& b);
+  bool OutOfWork() const;
   std::optional<IndexExpr> TryRules(IndexExpr::AtomKind kind, const IndexExpr& a,
                                     const IndexExpr& b);
   std::optional<IndexExpr> Apply(const ParsedIndexRule& rule, RuleBindings bindings);
@@ -49,6 +52,8 @@ class Rewriter {
 
   const RangeContext& ranges_;
   int depth_ = 0;
+  int64_t work_ = 0;     // since the outermost Rewrite began: nodes that rules were matched with
+  bool may_try_ = true;  // whether rewrites are tried that are dropped when they do not pay
   // Results of Rewrite: Simplify tries variants of a sum that share most of their atoms.
   std::map<Site, std::optional<IndexExpr>> rewritten_;
 };

@@ -55,9 +55,10 @@ void ProposeCommonFactor(const RuleSite& site, RuleAttempt attempt) {
     tried.push_back(gcd);
     const IndexExpr g = TermExpr(gcd);
     if (g == site.b) continue;
-    const std::optional<Division> division = Divide(site.a, g);
     const std::optional<IndexExpr> d = ExactQuotient(site.b, g);
-    if (!division.has_value() || !d.has_value()) continue;
+    if (!d.has_value()) continue;
+    const std::optional<Division> division = Divide(site.a, g);
+    if (!division.has_value()) continue;
     if (attempt({{'g', g}, {'x', division->quotient}, {'d', *d}, {'y', division->rest}})) return;
   }
 }
@@ -81,10 +82,11 @@ void ProposeNested(const RuleSite& site, RuleAttempt attempt) {
     if (term.coeff != 1 || term.atoms.size() != 1) continue;
     const Atom& inner = *term.atoms[0];
     if (inner.kind != AtomKind::kFloorDiv) continue;
+    // y is a without this term.
+    const size_t terms = inner.b.terms().size();
+    if (terms > 1 && terms * (site.a.terms().size() - 1) > kMaxMultipliedTerms) continue;
     const std::optional<IndexExpr> y = TrySub(site.a, TermExpr(term));
     if (!y.has_value()) continue;
-    const size_t terms = inner.b.terms().size();
-    if (terms > 1 && terms * y->terms().size() > kMaxMultipliedTerms) continue;
     if (attempt({{'x', inner.a}, {'b', inner.b}, {'y', *y}, {'d', site.b}})) return;
   }
 }
@@ -109,8 +111,9 @@ void ProposeModUnderDivision(const RuleSite& site, RuleAttempt attempt) {
       const std::optional<IndexExpr> product = TryMul(c, inner.b);
       if (!product.has_value()) continue;
       const std::optional<IndexExpr> k = ExactQuotient(*product, site.b);
+      if (!k.has_value()) continue;
       const std::optional<IndexExpr> y = TrySub(site.a, TermExpr(term));
-      if (!k.has_value() || !y.has_value()) continue;
+      if (!y.has_value()) continue;
       if (attempt(
               {{'c', c}, {'x', inner.a}, {'m', inner.b}, {'y', *y}, {'d', site.b}, {'k', *k}})) {
         return;

@@ -90,13 +90,17 @@ class Verifier {
   }
 
   absl::Status Dims() {
+    std::vector<IndexExpr> extents;
     for (const LoopDim& d : nest_.dims) {
+      extents.push_back(d.extent);
       if (!IsName(d.name)) return Error(absl::StrCat("dim '", d.name, "' is not a name"));
       if (!vars_.insert(d.name).second)
         return Error(absl::StrCat("dim ", d.name, ": the name is taken"));
       if (absl::Status s = Size("extent", d.extent); !s.ok())
         return Error(absl::StrCat("dim ", d.name, ": ", std::string(s.message())));
     }
+    if (!TryProduct(extents).has_value())
+      return Error("the dims make more points than int64 holds");
     return absl::OkStatus();
   }
 

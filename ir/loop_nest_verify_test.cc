@@ -97,6 +97,15 @@ TEST(LoopNestVerifyTest, Sizes) {
             "nest good, %1: extent r0 uses r0, which is not a size");
 }
 
+// The product of the extents is an index expression, too.
+TEST(LoopNestVerifyTest, PointsThatOverflow) {
+  EXPECT_EQ(Broken([](LoopNest& nest) {
+              nest.dims[0].extent = int64_t{1} << 40;
+              nest.dims[1].extent = int64_t{1} << 40;
+            }),
+            "nest good: the dims make more points than int64 holds");
+}
+
 TEST(LoopNestVerifyTest, OrderAndArity) {
   EXPECT_EQ(Op(9, [](LoopOp& op) { op.operands = {9}; }),
             "nest good, %9: operand %9 is not defined above");

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "ir/artifact/program_verify.h"
 #include "ir/index_expr.h"
 #include "ir/loop_nest.h"
 #include "runtime/memory_plan.h"
@@ -60,7 +61,8 @@ class DeviceMemory {
 struct KernelState {
   std::unique_ptr<LoadedKernel> code;
   IndexExpr grid;
-  std::vector<std::string> symbols;  // in the nest's order
+  std::vector<std::string> symbols;   // in the nest's order
+  std::vector<NestBuffer> arguments;  // what the code takes
 };
 
 // Everything that depends on the sizes but not on the pointers.
@@ -110,10 +112,11 @@ struct Executor::State {
   DeviceMemory arena;
   std::vector<void*> pointers;  // scratch of Run: address of each buffer
 
-  absl::Status Validate() const;
   absl::Status Load();
   absl::Status LoadConstants();
   absl::StatusOr<Plan> MakePlan(const SizeMap& sizes) const;
+  absl::Status CheckArguments(const Launch& launch, const SizeMap& sizes,
+                              const std::vector<int64_t>& bytes) const;
   absl::StatusOr<const Plan*> PlanFor(const SizeMap& sizes);
   absl::Status CheckTensor(absl::string_view what, int buffer, const TensorRef& tensor) const;
   absl::Status CheckApart(const Plan& plan, absl::Span<const TensorRef> inputs,
@@ -126,32 +129,8 @@ struct Executor::State {
                            StreamHandle stream);
 };
 
-// A damaged or hostile program must not index out of its tables.
-absl::Status Executor::State::Validate() const {
-  auto in_buffers = [&](int b) { return b >= 0 && b < program.buffers_size(); };
-  for (const Launch& launch : program.launches()) {
-    if (launch.kernel() < 0 || launch.kernel() >= program.kernels_size())
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the program launches kernel ", launch.kernel(), " of ", program.kernels_size()));
-    for (int b : launch.buffers()) {
-      if (!in_buffers(b))
-        return absl::InvalidArgumentError(
-            absl::StrCat("the program uses buffer ", b, " of ", program.buffers_size()));
-    }
-  }
-  for (int b : program.inputs()) {
-    if (!in_buffers(b)) return absl::InvalidArgumentError("an input of the program is no buffer");
-  }
-  for (const Output& output : program.outputs()) {
-    if (!in_buffers(output.buffer()))
-      return absl::InvalidArgumentError(
-          absl::StrCat("output '", output.name(), "' of the program is no buffer"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Executor::State::Load() {
-  if (absl::Status status = Validate(); !status.ok()) return status;
+  if (absl::Status status = VerifyProgram(program); !status.ok()) return status;
   for (const SizeSymbolProto& symbol : program.symbols()) symbols[symbol.name()] = symbol;
   for (const Buffer& buffer : program.buffers()) {
     absl::StatusOr<BufferShape> shape = ParseBufferShape(buffer);
@@ -165,7 +144,7 @@ absl::Status Executor::State::Load() {
     if (!grid.ok()) return grid.status();
     absl::StatusOr<std::unique_ptr<LoadedKernel>> code = device->Load(kernel.variant());
     if (!code.ok()) return code.status();
-    KernelState state{*std::move(code), *grid, {}};
+    KernelState state{*std::move(code), *grid, {}, nest->buffers};
     for (const SizeSymbol& symbol : nest->symbols) state.symbols.push_back(symbol.name);
     kernels.push_back(std::move(state));
   }
@@ -195,6 +174,24 @@ absl::Status Executor::State::LoadConstants() {
   return device->Synchronize();
 }
 
+// The code uses as much of each buffer as its nest declares.
+absl::Status Executor::State::CheckArguments(const Launch& launch, const SizeMap& sizes,
+                                             const std::vector<int64_t>& bytes) const {
+  const std::vector<NestBuffer>& arguments = kernels[launch.kernel()].arguments;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    absl::StatusOr<int64_t> elements = arguments[i].numel.Evaluate(sizes);
+    if (!elements.ok()) return elements.status();
+    const int b = launch.buffers(static_cast<int>(i));
+    const int64_t available = bytes[b] / DTypeBytes(arguments[i].dtype);
+    if (*elements > available)
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel '", program.kernels(launch.kernel()).name(), "' takes ", *elements,
+                       " elements of buffer '", program.buffers(b).name(), "', which has ",
+                       available, " for these sizes"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Plan> Executor::State::MakePlan(const SizeMap& sizes) const {
   Plan plan;
   for (const BufferShape& shape : shapes) {
@@ -205,10 +202,12 @@ absl::StatusOr<Plan> Executor::State::MakePlan(const SizeMap& sizes) const {
     plan.bytes.push_back(*bytes);
   }
   std::vector<Lifetime> lifetimes;
+  int64_t temporary_bytes = 0;                // of all together
   std::vector<int> owner(shapes.size(), -1);  // position in lifetimes
   for (int l = 0; l < program.launches_size(); ++l) {
     const Launch& launch = program.launches(l);
     const KernelState& kernel = kernels[launch.kernel()];
+    if (absl::Status s = CheckArguments(launch, sizes, plan.bytes); !s.ok()) return s;
     absl::StatusOr<int64_t> grid = kernel.grid.Evaluate(sizes);
     if (!grid.ok()) return grid.status();
     Plan::LaunchPlan launch_plan{*grid, {}};
@@ -222,6 +221,10 @@ absl::StatusOr<Plan> Executor::State::MakePlan(const SizeMap& sizes) const {
     for (int b : launch.buffers()) {
       if (program.buffers(b).kind() != Buffer::TEMPORARY) continue;
       if (owner[b] < 0) {
+        // With what alignment may add to each.
+        if (__builtin_add_overflow(temporary_bytes, kPlanAlignment, &temporary_bytes) ||
+            __builtin_add_overflow(temporary_bytes, plan.bytes[b], &temporary_bytes))
+          return absl::OutOfRangeError("the temporaries of the program are too large");
         owner[b] = static_cast<int>(lifetimes.size());
         lifetimes.push_back({plan.bytes[b], l, l});
       }

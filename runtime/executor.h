@@ -29,7 +29,8 @@ struct TensorRef {
 
 class Executor {
  public:
-  // Loads all kernels and constants. `device` must outlive the executor.
+  // Loads all kernels and constants. `device` must outlive the executor. InvalidArgument for what
+  // VerifyProgram refuses.
   static absl::StatusOr<std::unique_ptr<Executor>> Create(Program program, Device* device);
   ~Executor();
 

@@ -70,16 +70,19 @@ Buffer MakeBuffer(const std::string& name, Buffer::Kind kind) {
   buffer.set_kind(kind);
   buffer.set_dtype("f32");
   buffer.add_dims("n");
+  buffer.mutable_size_bytes()->set_string_value("4*n");
   return buffer;
 }
 
 // y = x + 1 + 1 by way of a temporary; y is also given as "again".
 Program SampleProgram() {
   Program program;
+  program.mutable_target()->set_kind("cpu");
   SizeSymbolProto* symbol = program.add_symbols();
   symbol->set_name("n");
   symbol->set_lower(2);
   symbol->set_upper(int64_t{1} << 40);
+  symbol->set_hint(64);
   *program.add_buffers() = MakeBuffer("x", Buffer::INPUT);
   *program.add_buffers() = MakeBuffer("t", Buffer::TEMPORARY);
   *program.add_buffers() = MakeBuffer("y", Buffer::OUTPUT);
@@ -87,7 +90,14 @@ Program SampleProgram() {
   kernel->set_loop_nest(
       "nest k {\n  size n in [2, 1099511627776] hint 64\n  buffer a: f32[n] in\n"
       "  buffer b: f32[n] out\n  loop i0: n\n  %0 = load a[i0] : f32\n  store b[i0], %0\n}\n");
+  for (auto* number :
+       {kernel->mutable_read_bytes(), kernel->mutable_write_bytes(), kernel->mutable_flops()})
+    number->set_number_value(0);
+  kernel->add_candidates();
   kernel->mutable_variant()->set_grid_x("n");
+  kernel->mutable_variant()->set_entry("k");
+  kernel->mutable_variant()->set_object("code");
+  *kernel->mutable_variant()->mutable_target() = program.target();
   for (auto [from, to] : {std::pair{0, 1}, std::pair{1, 2}}) {
     Launch* launch = program.add_launches();
     launch->add_buffers(from);

@@ -6,9 +6,9 @@
 namespace stax {
 namespace {
 
-constexpr int64_t kAlignment = 256;  // that of Device::Allocate
-
-int64_t RoundUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t RoundUp(int64_t bytes) {
+  return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+}
 
 bool AliveTogether(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;

@@ -8,6 +8,8 @@
 
 namespace stax {
 
+inline constexpr int64_t kPlanAlignment = 256;  // in bytes; that of Device::Allocate
+
 struct Lifetime {
   int64_t bytes = 0;
   int first = 0;  // position of the first launch that uses it
@@ -15,11 +17,12 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  std::vector<int64_t> offsets;  // one a lifetime, in its order; multiples of 256
+  std::vector<int64_t> offsets;  // one a lifetime, in its order; multiples of kPlanAlignment
   int64_t arena_bytes = 0;
 };
 
-// Largest first into the lowest gap that is free for the whole lifetime. O(n^2).
+// Largest first into the lowest gap that is free for the whole lifetime. O(n^2). All bytes
+// together, each rounded up to the alignment, fit in int64.
 MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace stax

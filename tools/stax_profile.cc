@@ -16,6 +16,7 @@
 #include "profiler/report/html.h"
 #include "profiler/report/junit.h"
 #include "profiler/report/profile.h"
+#include "profiler/report/table.h"
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"

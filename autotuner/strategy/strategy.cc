@@ -1,6 +1,6 @@
 #include "autotuner/strategy/strategy.h"
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,9 +41,9 @@ absl::StatusOr<std::unique_ptr<Strategy>> MakeExhaustiveStrategy(const Kernel& k
       EnumerateSpace(kernel.config_space(), kMaxExhaustive);
   if (!space.ok()) return space.status();
   std::vector<TuningConfig> configs = Candidates(kernel);
+  const std::set<TuningConfig> first(configs.begin(), configs.end());
   for (TuningConfig& config : *space) {
-    if (std::find(configs.begin(), configs.end(), config) == configs.end())
-      configs.push_back(std::move(config));
+    if (first.count(config) == 0) configs.push_back(std::move(config));
   }
   return std::make_unique<ListStrategy>(std::move(configs));
 }

@@ -18,6 +18,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "ir/artifact/content_hash.h"
+#include "ir/artifact/program_verify.h"
 
 namespace stax {
 namespace {
@@ -153,6 +154,11 @@ absl::string_view KindName(ArtifactKind kind) {
   return "unknown artifact";
 }
 
+absl::Status Verify(const Program& program) { return VerifyProgram(program); }
+absl::Status Verify(const DeviceSpec& device) { return VerifyDevice(device); }
+// What compares with a report looks at it (profiler/regression).
+absl::Status Verify(const ProfileReport&) { return absl::OkStatus(); }
+
 template <typename Message>
 absl::StatusOr<Message> Decode(ArtifactKind wanted, std::string_view bytes) {
   absl::StatusOr<ArtifactKind> kind = ArtifactKindOf(bytes);
@@ -175,6 +181,9 @@ absl::StatusOr<Message> Decode(ArtifactKind wanted, std::string_view bytes) {
     return absl::InvalidArgumentError(absl::StrCat("has schema version ", message.schema_version(),
                                                    "; this Stax reads version ", kSchemaVersion));
   }
+  if (absl::Status status = Verify(message); !status.ok())
+    return absl::InvalidArgumentError(
+        absl::StrCat("is no usable ", KindName(wanted), ": ", status.message()));
   return message;
 }
 

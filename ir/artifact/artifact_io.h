@@ -31,8 +31,9 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view conte
 // "program", "report" or "device"; InvalidArgument for bytes that are no artifact.
 absl::StatusOr<ArtifactKind> ArtifactKindOf(std::string_view file_bytes);
 
-// Encoding of whole files. Decoding checks magic, kind, checksum and schema version:
-// InvalidArgument says which is wrong ("truncated", "damaged: checksum ...").
+// Encoding of whole files. Decoding checks magic, kind, checksum, schema version and content
+// (ir/artifact/program_verify.h): InvalidArgument says what is wrong ("is truncated or damaged",
+// "is no usable program: ...").
 std::string SerializeDeterministically(const google::protobuf::MessageLite& message);
 std::string EncodeArtifact(ArtifactKind kind, const google::protobuf::MessageLite& message);
 absl::StatusOr<Program> DecodeProgram(std::string_view file_bytes);

@@ -16,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/artifact/content_hash.h"
+#include "ir/artifact/testing/sample_programs.h"
 
 namespace stax {
 namespace {
@@ -23,13 +24,9 @@ namespace {
 using ::testing::HasSubstr;
 
 Program SampleProgram() {
-  Program program;
-  program.set_schema_version(kSchemaVersion);
-  program.set_name("sample");
-  for (const char* name : {"XBLOCK", "WARPS", "RBLOCK", "YBLOCK"})
-    (*program.add_kernels()->add_candidates()->mutable_values())[name] = 8;
+  Program program = SymbolicSampleProgram();
   auto& values = *program.mutable_kernels(0)->mutable_candidates(0)->mutable_values();
-  for (int i = 0; i < 50; ++i) values[absl::StrCat("P", i)] = i;
+  for (int i = 0; i < 50; ++i) values[absl::StrCat("P", i)] = i + 1;
   return program;
 }
 
@@ -39,8 +36,9 @@ TEST(ArtifactIo, EqualMessagesGiveEqualBytes) {
   Program b = SampleProgram();
   auto& values = *b.mutable_kernels(0)->mutable_candidates(0)->mutable_values();
   values.clear();
-  for (int i = 49; i >= 0; --i) values[absl::StrCat("P", i)] = i;
-  values["XBLOCK"] = 8;
+  for (int i = 49; i >= 0; --i) values[absl::StrCat("P", i)] = i + 1;
+  values["RBLOCK"] = 8;
+  values["XBLOCK"] = 4;
   EXPECT_EQ(EncodeArtifact(ArtifactKind::kProgram, a), EncodeArtifact(ArtifactKind::kProgram, b));
 }
 
@@ -76,6 +74,18 @@ TEST(ArtifactIo, ErrorsSayWhatIsWrong) {
   newer.set_schema_version(7);
   EXPECT_EQ(DecodeProgram(EncodeArtifact(ArtifactKind::kProgram, newer)).status().message(),
             "has schema version 7; this Stax reads version 1");
+}
+
+// A right checksum does not make the content right.
+TEST(ArtifactIo, ContentIsVerified) {
+  Program program = SampleProgram();
+  program.set_inputs(0, 17);
+  EXPECT_EQ(DecodeProgram(EncodeArtifact(ArtifactKind::kProgram, program)).status().message(),
+            "is no usable program: input 0: there is no buffer 17, the program has 5");
+  DeviceSpec device = SampleDevice();
+  device.set_latency_ns(-1);
+  EXPECT_EQ(DecodeDevice(EncodeArtifact(ArtifactKind::kDevice, device)).status().message(),
+            "is no usable device description: latency_ns is -1, expected a number from 0");
 }
 
 TEST(ArtifactIo, FilesAreReplacedWholeOrNotAtAll) {

@@ -25,9 +25,6 @@ absl::StatusOr<ProfileReport> ProfileProgram(const Program& program, Device& dev
                                              const std::map<std::string, int64_t>& sizes,
                                              const ProfileProgress& progress);
 
-// One line a kernel.
-std::string ReportTable(const ProfileReport& report);
-
 }  // namespace stax
 
 #endif  // STAX_PROFILER_REPORT_PROFILE_H_

@@ -35,11 +35,15 @@ struct Box {
   }
 };
 
+// Whether a logarithmic axis has a place for it.
+bool HasPlace(double value) { return value > 0 && std::isfinite(value); }
+
 // Decades of one logarithmic axis.
 struct LogAxis {
   int low;  // exponents of ten
   int high;
   void Include(double value) {
+    if (!HasPlace(value)) return;
     low = std::min(low, static_cast<int>(std::floor(std::log10(value))));
     high = std::max(high, static_cast<int>(std::ceil(std::log10(value))));
   }
@@ -206,13 +210,18 @@ class RooflinePlot {
 }  // namespace
 
 bool HasPoint(const KernelProfile& kernel) {
-  return kernel.flops() > 0 && kernel.intensity_flops_per_byte() > 0 && kernel.measured_ns() > 0;
+  return HasPlace(kernel.intensity_flops_per_byte()) && HasPlace(AchievedFlopsPerS(kernel));
 }
 
 double AchievedFlopsPerS(const KernelProfile& kernel) {
   return kernel.flops() / kernel.measured_ns() * 1e9;
 }
 
-std::string RooflineSvg(const ProfileReport& report) { return RooflinePlot(report).Svg(); }
+std::string RooflineSvg(const ProfileReport& report) {
+  const double peak = report.device().f32_flops_per_s();
+  const double copy = report.device().dram_copy_bytes_per_s();
+  if (!HasPlace(peak) || !HasPlace(copy) || !HasPlace(peak / copy)) return "";
+  return RooflinePlot(report).Svg();
+}
 
 }  // namespace stax

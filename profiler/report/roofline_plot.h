@@ -14,7 +14,7 @@ bool HasPoint(const KernelProfile& kernel);
 
 double AchievedFlopsPerS(const KernelProfile& kernel);
 
-// An <svg> element, styled by the page. The device's rates must be positive. The roof is the copy
+// An <svg> element, styled by the page; empty for a device without rates. The roof is the copy
 // bandwidth, then the f32 FMA rate. Point and label of kernel i bear the number i + 1; the point
 // has the id "point-N" and links to
 // "#kernel-N". A label that finds no room is left out.

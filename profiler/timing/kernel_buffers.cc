@@ -8,6 +8,7 @@
 #include "ir/dtype.h"
 #include "ir/index_expr.h"
 #include "profiler/timing/random_data.h"
+#include "runtime/host_memory.h"
 
 namespace stax {
 namespace {
@@ -51,9 +52,13 @@ absl::Status KernelBuffers::Add(const NestBuffer& buffer) {
   absl::StatusOr<int64_t> count = buffer.numel.Evaluate(sizes_);
   if (!count.ok()) return count.status();
   int64_t bytes = 0;
-  if (*count < 0 || __builtin_mul_overflow(*count, DTypeBytes(buffer.dtype), &bytes))
+  if (*count < 0 || __builtin_mul_overflow(*count, DTypeBytes(buffer.dtype), &bytes) ||
+      bytes > INT64_MAX - 2 * static_cast<int64_t>(kGuardBytes))
     return absl::InvalidArgumentError(
         absl::StrCat("buffer ", buffer.name, " has ", *count, " elements at these sizes"));
+  absl::Status fits = CheckFitsHostMemory(absl::StrCat("buffer ", buffer.name),
+                                          bytes + 2 * static_cast<int64_t>(kGuardBytes));
+  if (!fits.ok()) return fits;
   absl::StatusOr<void*> block = device_->Allocate(bytes + 2 * kGuardBytes);
   if (!block.ok()) return block.status();
   blocks_.push_back(*block);

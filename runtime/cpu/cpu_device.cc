@@ -19,6 +19,7 @@
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "runtime/cpu/thread_pool.h"
+#include "runtime/host_memory.h"
 
 namespace stax {
 namespace {
@@ -132,7 +133,7 @@ class CpuDevice : public Device {
     info_.name = ProcessorName();
     info_.kind = "cpu";
     info_.multiprocessors = threads;
-    info_.memory_bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+    info_.memory_bytes = HostMemoryBytes();
     info_.l2_bytes = std::max<int64_t>(0, sysconf(_SC_LEVEL3_CACHE_SIZE));
     info_.best_target = HasLevel4() ? "cpu:x86-64-v4" : "cpu:x86-64-v3";
   }
@@ -140,9 +141,13 @@ class CpuDevice : public Device {
   const DeviceInfo& info() const override { return info_; }
 
   absl::StatusOr<void*> Allocate(size_t bytes) override {
+    // Linux gives more than there is, and ends the process that uses it.
+    if (bytes > static_cast<size_t>(HostMemoryBytes()))
+      return CheckFitsHostMemory("a tensor",
+                                 static_cast<int64_t>(std::min<size_t>(bytes, INT64_MAX)));
     // One byte more than nothing: distinct addresses for empty tensors.
     size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
+    void* memory = std::aligned_alloc(kAlignment, rounded);
     if (memory == nullptr)
       return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes"));
     return memory;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/host_memory.h"
 #include "runtime/shapes.h"
 
 namespace stax {
@@ -49,6 +50,7 @@ absl::StatusOr<std::vector<HostTensor>> RunOnHost(Executor& executor, Device& de
   for (const TensorRef& shape : *shapes) {
     absl::StatusOr<int64_t> bytes = ByteSize(shape.dtype, shape.dims);
     if (!bytes.ok()) return bytes.status();
+    if (absl::Status s = CheckFitsHostMemory("an output", *bytes); !s.ok()) return s;
     outputs.push_back({shape.dtype, shape.dims, std::vector<std::byte>(*bytes, std::byte{0xff})});
     absl::Status status = out.Add(shape.dtype, shape.dims, outputs.back().bytes);
     if (!status.ok()) return status;
