@@ -1,6 +1,7 @@
 #include "runtime/cpu/thread_pool.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace stax {
 namespace {
@@ -11,7 +12,12 @@ constexpr int64_t kChunksPerThread = 8;
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
+  workers_.reserve(threads);
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
+  } catch (const std::system_error&) {
+    // The system grants no more (ulimit -u): the work takes longer then.
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -1,5 +1,8 @@
 #include "runtime/cpu/thread_pool.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -39,6 +42,22 @@ TEST(ThreadPool, CallersFromSeveralThreadsDoNotMix) {
   }
   for (std::thread& caller : callers) caller.join();
   for (int64_t sum : sums) EXPECT_EQ(sum, 200 * 4950);
+}
+
+// As another user than root, whom the limit does not hold for; in a process of its own.
+TEST(ThreadPool, WorksWithoutFurtherThreads) {
+  auto sum_alone = [] {
+    rlimit none = {};
+    const bool limited =
+        setrlimit(RLIMIT_NPROC, &none) == 0 && (getuid() != 0 || setuid(65534) == 0);
+    ThreadPool pool(4);
+    std::atomic<int64_t> sum = 0;
+    pool.ParallelFor(1000, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) sum += i;
+    });
+    _exit(limited && sum == 499500 ? 0 : 1);
+  };
+  EXPECT_EXIT(sum_alone(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
