@@ -2,16 +2,24 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "compiler/service/compile_service.grpc.pb.h"
 #include "compiler/service/compiler.h"
 #include "grpcpp/grpcpp.h"
@@ -61,21 +69,36 @@ class Service : public CompileService::Service {
   }
 };
 
-bool IsSocketFile(const std::string& address) { return absl::StartsWith(address, "unix:"); }
+constexpr char kUnix[] = "unix:";
+bool IsSocketFile(const std::string& address) { return absl::StartsWith(address, kUnix); }
+
+absl::Status CannotListen(const std::string& address, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("cannot listen on ", address, ": ", why));
+}
 
 // gRPC takes a Unix socket's path over from whoever has it: rightly from a server that died and
-// left it, not from one that is there.
-bool SomeoneListens(const std::string& address) {
+// left it, not from one that is there. Of what is wrong with a path it tells its log only.
+absl::Status CheckSocketFile(const std::string& address) {
   sockaddr_un to = {};
   to.sun_family = AF_UNIX;
-  absl::string_view path = address;
-  if (!absl::ConsumePrefix(&path, "unix:") || path.size() >= sizeof(to.sun_path)) return false;
+  const std::string path = address.substr(strlen(kUnix));
+  if (path.empty() || path.size() >= sizeof(to.sun_path))
+    return CannotListen(address, absl::StrCat("a socket's path has 1 to ", sizeof(to.sun_path) - 1,
+                                              " bytes, this one ", path.size()));
   path.copy(to.sun_path, path.size());
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  bool connected = connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0;
-  close(fd);
-  return connected;
+  if (fd < 0) return CannotListen(address, strerror(errno));
+  auto closer = absl::MakeCleanup([fd] { close(fd); });
+  if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0)
+    return CannotListen(address, "another service does");
+  struct stat info;
+  if (lstat(path.c_str(), &info) == 0)
+    return S_ISSOCK(info.st_mode) ? absl::OkStatus()
+                                  : CannotListen(address, "a file that is no socket is there");
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return CannotListen(address, strerror(errno));
+  return absl::OkStatus();
 }
 
 class Server : public CompileServer {
@@ -83,9 +106,10 @@ class Server : public CompileServer {
   explicit Server(std::string address) : address_(std::move(address)) {}
 
   absl::Status Start() {
-    if (SomeoneListens(address_))
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot listen on ", address_, ": another service does"));
+    if (IsSocketFile(address_)) {
+      if (absl::Status status = CheckSocketFile(address_); !status.ok()) return status;
+    }
+    setenv("GRPC_VERBOSITY", "NONE", 0);  // errors are reported here
     grpc::ServerBuilder builder;
     int port = 0;
     // Without this gRPC shares a taken port, and requests go to either server.
@@ -95,9 +119,7 @@ class Server : public CompileServer {
     builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
     builder.SetMaxSendMessageSize(kMaxMessageBytes);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr)
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot listen on ", address_, ": in use, or not permitted"));
+    if (server_ == nullptr) return CannotListen(address_, "in use, or not permitted");
     if (!IsSocketFile(address_) && absl::EndsWith(address_, ":0"))
       address_ = absl::StrCat(address_.substr(0, address_.size() - 1), port);
     return absl::OkStatus();
@@ -113,11 +135,19 @@ class Server : public CompileServer {
   std::unique_ptr<grpc::Server> server_;
 };
 
-// Numbers only: a host's name such as 127.example.com may be any machine's.
+// Numbers only: a host's name such as 127.example.com may be any machine's. Without a port gRPC
+// takes one of its own, and a large one modulo 65536.
 bool IsLocal(const std::string& address) {
-  std::string host = address.substr(0, address.rfind(':'));
+  if (IsSocketFile(address)) return true;
+  size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return false;
+  std::string host = address.substr(0, colon);
+  absl::string_view port = absl::string_view(address).substr(colon + 1);
+  const bool digits = std::all_of(port.begin(), port.end(), absl::ascii_isdigit);
+  int number = 0;
+  if (!digits || !absl::SimpleAtoi(port, &number) || number > UINT16_MAX) return false;
   in_addr ip;
-  return IsSocketFile(address) || host == "localhost" || host == "[::1]" ||
+  return host == "localhost" || host == "[::1]" ||
          (inet_pton(AF_INET, host.c_str(), &ip) == 1 && ntohl(ip.s_addr) >> 24 == 127);
 }
 
