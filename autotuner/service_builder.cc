@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +23,8 @@ namespace stax {
 namespace {
 
 constexpr char kServiceBinary[] = "stax-compile";
-constexpr absl::Duration kStartTimeout = absl::Seconds(30);
+constexpr absl::Duration kStartTimeout = absl::Seconds(30);   // of a service of ours
+constexpr absl::Duration kConnectTimeout = absl::Seconds(5);  // with one that is there
 constexpr absl::Duration kStopTimeout = absl::Seconds(5);
 constexpr absl::Duration kStopPoll = absl::Milliseconds(10);
 constexpr int kMaxMessageBytes = INT32_MAX;
@@ -179,10 +179,11 @@ absl::Status ServiceBuilder::Connect(const std::string& address) {
   arguments.SetMaxSendMessageSize(kMaxMessageBytes);
   std::shared_ptr<grpc::Channel> channel =
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-  auto deadline = std::chrono::system_clock::now() + absl::ToChronoSeconds(kStartTimeout);
-  if (!channel->WaitForConnected(deadline))
-    return absl::UnavailableError(absl::StrCat("no compile service answers on ", address,
-                                               " within ", absl::FormatDuration(kStartTimeout)));
+  absl::Duration patience = binary_.empty() ? kConnectTimeout : kStartTimeout;
+  if (!channel->WaitForConnected(absl::ToChronoTime(absl::Now() + patience)))
+    return absl::UnavailableError(absl::StrCat(
+        "no compile service answers on ", address, " within ", absl::FormatDuration(patience),
+        "; expected unix:PATH or HOST:PORT of a 'stax-compile --serve'"));
   stub_ = CompileService::NewStub(channel);
   return absl::OkStatus();
 }

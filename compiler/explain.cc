@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "ir/artifact/formula.h"
+#include "ir/printable.h"
 
 namespace stax {
 namespace {
@@ -20,9 +21,9 @@ std::string ConfigText(const ConfigProto& config) {
 std::string KernelText(const Kernel& kernel) {
   std::string text = absl::StrCat(kernel.name(), "\n");
   if (!kernel.origins().empty())
-    absl::StrAppend(&text, "  computes  ", absl::StrJoin(kernel.origins(), ", "), "\n");
+    absl::StrAppend(&text, "  computes  ", Printable(absl::StrJoin(kernel.origins(), ", ")), "\n");
   if (!kernel.explanation().empty())
-    absl::StrAppend(&text, "  why       ", kernel.explanation(), "\n");
+    absl::StrAppend(&text, "  why       ", Printable(kernel.explanation()), "\n");
   absl::StrAppend(&text, "  moves     reads ", Formula(kernel.read_bytes()), " bytes, writes ",
                   Formula(kernel.write_bytes()), " bytes\n  computes  ", Formula(kernel.flops()),
                   " floating-point operations\n");
@@ -43,8 +44,8 @@ std::string KernelText(const Kernel& kernel) {
 
 std::string Explain(const Program& program) {
   std::string text =
-      absl::StrCat(program.name(), " for ", program.target().kind(), ":", program.target().arch(),
-                   ": ", program.kernels_size(), " kernels\n\n");
+      absl::StrCat(Printable(program.name()), " for ", program.target().kind(), ":",
+                   program.target().arch(), ": ", program.kernels_size(), " kernels\n\n");
   IndexExpr bytes;
   IndexExpr temporary_bytes;
   for (const Kernel& kernel : program.kernels()) {

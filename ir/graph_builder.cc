@@ -6,10 +6,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "ir/graph_rules.h"
+#include "ir/printable.h"
 #include "ir/scalar.h"
 
 namespace stax {
 namespace {
+
+// Programs are protobuf messages, whose strings are UTF-8.
+constexpr char kNoUtf8[] = "the name is no UTF-8";
+
+// Of a name that only tells where something comes from.
+std::string Utf8(const std::string& name) { return IsUtf8(name) ? name : Printable(name); }
 
 bool IsName(std::string_view name) {
   const auto letter = [](char c) {
@@ -51,7 +58,7 @@ std::string CheckSymbol(const SizeSymbol& s) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
+GraphBuilder::GraphBuilder(std::string name) { graph_.name = Utf8(name); }
 
 void GraphBuilder::Symbol(const SizeSymbol& symbol) {
   const std::string op = absl::StrCat("symbol '", symbol.name, "'");
@@ -71,11 +78,12 @@ void GraphBuilder::Symbol(const SizeSymbol& symbol) {
   graph_.symbols.insert(at, symbol);
 }
 
-void GraphBuilder::SetOrigin(std::string origin) { origin_ = std::move(origin); }
+void GraphBuilder::SetOrigin(std::string origin) { origin_ = Utf8(origin); }
 
 GraphBuilder::Tensor GraphBuilder::Input(std::string name, DType dtype, Dims dims) {
   if (!status_.ok()) return {};
   if (name.empty()) return Fail("input", "the name is empty");
+  if (!IsUtf8(name)) return Fail(absl::StrCat("input '", name, "'"), kNoUtf8);
   if (names_.contains(name)) {
     return Fail(absl::StrCat("input '", name, "'"), "another tensor has this name");
   }
@@ -205,6 +213,10 @@ GraphBuilder::Tensor GraphBuilder::Where(Tensor c, Tensor a, Tensor b) {
 
 void GraphBuilder::Output(std::string name, Tensor x) {
   if (!Usable("output", {x})) return;
+  if (!IsUtf8(name)) {
+    Fail(absl::StrCat("output '", name, "'"), kNoUtf8);
+    return;
+  }
   if (name.empty() || std::find(graph_.output_names.begin(), graph_.output_names.end(), name) !=
                           graph_.output_names.end()) {
     Fail("output",

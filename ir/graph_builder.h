@@ -44,7 +44,8 @@ class GraphBuilder {
   explicit GraphBuilder(std::string name);
 
   void Symbol(const SizeSymbol& symbol);
-  // Origin recorded on the ops that follow, e.g. an ONNX node's name and type.
+  // Origin recorded on the ops that follow, e.g. an ONNX node's name and type. Bytes in it that are
+  // no UTF-8 are escaped, as in the graph's name; names of inputs and outputs with such are errors.
   void SetOrigin(std::string origin);
 
   Tensor Input(std::string name, DType dtype, Dims dims);

@@ -190,6 +190,11 @@ INSTANTIATE_TEST_SUITE_P(
              "constant: 8 bytes of data (2 elements) for f32[3], which takes 12"},
         Case{"shape value", [](auto& b) { b.ShapeValue({n, 2}, {3}); },
              "shape value: 2 values for shape [3]"},
+        Case{"input that is no UTF-8", [](auto& b) { b.Input("x\xff", DType::kF32, {2}); },
+             "input 'x\xff': the name is no UTF-8"},
+        Case{"output that is no UTF-8",
+             [](auto& b) { b.Output("\xe2\x82", b.Input("x", DType::kF32, {2})); },
+             "output '\xe2\x82': the name is no UTF-8"},
         Case{"input twice",
              [](auto& b) {
                b.Input("x", DType::kF32, {2});

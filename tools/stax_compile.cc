@@ -17,6 +17,7 @@
 #include "compiler/service/server.h"
 #include "compiler/target.h"
 #include "ir/artifact/artifact_io.h"
+#include "ir/printable.h"
 #include "tools/cli/command_line.h"
 
 namespace stax {
@@ -97,7 +98,8 @@ int Serve(const CommandLine& cli, const std::string& address, bool with_parent) 
   }
   absl::StatusOr<std::unique_ptr<CompileServer>> server = StartCompileServer(address);
   if (!server.ok()) return cli.Fail(server.status());
-  std::cout << "serving on " << (*server)->address() << '\n' << std::flush;  // clients wait for it
+  std::cout << "serving on " << Printable((*server)->address()) << '\n'
+            << std::flush;  // clients wait for it
   while (sem_wait(&end_of_service) != 0) {
   }
   alarm(kShutdownSeconds);

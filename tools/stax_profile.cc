@@ -20,6 +20,7 @@
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/sizes.h"
 
@@ -183,7 +184,8 @@ int Main(int argc, char** argv) {
   cli.Flag("quiet", "no progress", &options.quiet);
   absl::StatusOr<std::vector<std::string>> programs = cli.Parse(argc, argv);
   if (!programs.ok()) return cli.Fail(programs.status());
-  absl::Status status;
+  absl::Status status = CheckOutputFiles({options.html, options.junit, options.output});
+  if (!status.ok()) return cli.Fail(status);
   if (options.calibrate && programs->empty()) {
     status = RunCalibration(options);
   } else if (programs->size() == 1 && !options.calibrate) {

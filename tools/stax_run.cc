@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "compiler/frontend/onnx_tensor.h"
 #include "ir/artifact/artifact_io.h"
+#include "ir/printable.h"
 #include "runtime/device.h"
 #include "runtime/executor.h"
 #include "tools/cli/command_line.h"
@@ -93,7 +94,7 @@ absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
 }
 
 std::string Describe(const std::string& name, const HostTensor& tensor) {
-  return absl::StrCat(name, ": ", std::string(DTypeName(tensor.dtype)), "[",
+  return absl::StrCat(Printable(name), ": ", std::string(DTypeName(tensor.dtype)), "[",
                       absl::StrJoin(tensor.dims, ", "), "]");
 }
 
@@ -134,8 +135,8 @@ absl::Status CheckOutputs(const Program& program, const std::vector<HostTensor>&
     absl::Status status = CompareTensors(outputs[o], want, tolerance);
     if (!status.ok())
       return absl::AbortedError(absl::StrCat("output '", name, "': ", status.message()));
-    std::cout << name << " is as expected (rtol " << tolerance.rtol << ", atol " << tolerance.atol
-              << ")\n";
+    std::cout << Printable(name) << " is as expected (rtol " << tolerance.rtol << ", atol "
+              << tolerance.atol << ")\n";
   }
   return absl::OkStatus();
 }
@@ -209,9 +210,9 @@ absl::Status RunOnnxTests(const Options& options) {
     int verdict = static_cast<int>(result.verdict);
     ++counts[verdict];
     if (options.quiet && result.verdict == OnnxTestResult::Verdict::kPassed) continue;
-    std::cout << kWords[verdict] << "  " << std::filesystem::path(folder).filename().string()
-              << (result.reason.empty() ? "" : ": ") << result.reason << '\n'
-              << std::flush;
+    std::string line = std::filesystem::path(folder).filename().string();
+    if (!result.reason.empty()) absl::StrAppend(&line, ": ", result.reason);
+    std::cout << kWords[verdict] << "  " << Printable(line) << '\n' << std::flush;
   }
   std::cout << counts[0] << " passed, " << counts[1] << " failed, " << counts[2] << " skipped\n";
   return counts[1] == 0 ? absl::OkStatus() : absl::AbortedError("some cases failed");

@@ -21,6 +21,7 @@
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/sizes.h"
 
@@ -84,6 +85,7 @@ absl::Status Tune(const std::string& path, const Options& options) {
   if (!program.ok()) return program.status();
   absl::StatusOr<TunerOptions> tuner = TunerOptionsFor(options, *program);
   if (!tuner.ok()) return tuner.status();
+  if (absl::Status status = CheckOutputFiles({options.output}); !status.ok()) return status;
   std::string target = absl::StrCat(program->target().kind(), ":", program->target().arch());
   absl::StatusOr<std::unique_ptr<Device>> device =
       OpenDevice(options.device.empty() ? program->target().kind() : options.device);

@@ -89,7 +89,7 @@ def write(name, content):
 
 
 def files_below(folder):
-    return {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns
+    return {os.path.join(d, f): os.lstat(os.path.join(d, f)).st_mtime_ns
             for d, _, names in os.walk(folder) for f in names}
 
 
@@ -236,6 +236,100 @@ def files():
           "--output-dir: the outputs 'a/b' and 'a_b' would both be d/a_b.npy")
     check("outputs below a file", "run", inputs + ["--output-dir", "good.stax/d"],
           "cannot make folder good.stax/d: Not a directory")
+
+
+def outputs_first():
+    """An output that cannot be written is said before anything is measured: no progress comes before it."""
+    check("tuned program in no folder", "tune", ["good.stax", "--device=cpu", "-o", "no/dir/t.stax"],
+          "cannot write no/dir/t.stax: No such file or directory")
+    check("tuned program below a file", "tune", ["good.stax", "--device=cpu", "-o", "ok.npy/t.stax"],
+          "cannot write ok.npy/t.stax: Not a directory")
+    os.symlink("a_loop", "a_loop")
+    check("tuned program in a loop of links", "tune", ["good.stax", "--device=cpu", "-o", "a_loop"],
+          "cannot write a_loop: Too many levels of symbolic links")
+    for option in ("-o", "--html", "--junit"):
+        check("a folder as profile's " + option, "profile", ["good.stax", "--device=cpu", option, "/tmp"],
+              "cannot write /tmp: Is a directory")
+    check("two outputs of profile in one", "profile", ["good.stax", "--device=cpu", "-o", "r", "--html=r"],
+          "two outputs would both be r")
+    check("calibration in no folder", "profile", ["--calibrate", "--device=cpu", "-o", "no/dir/d.device"],
+          "cannot write no/dir/d.device: No such file or directory")
+
+
+def services():
+    for address in ("unix:absent", "127.0.0.1:1", "nan"):
+        check("no service on " + address, "tune", ["good.stax", "--device=cpu", "--compiler", address],
+              "no compile service answers on %s within 5s; expected unix:PATH or HOST:PORT of a "
+              "'stax-compile --serve'" % address, code=3)
+    os.mkdir("socket_folder")
+    cannot = "cannot listen on unix:%s: "
+    for path, why in (("", "a socket's path has 1 to 107 bytes, this one 0"),
+                      ("x" * 200, "a socket's path has 1 to 107 bytes, this one 200"),
+                      ("no/dir/s", "No such file or directory"), ("ok.npy/s", "Not a directory"),
+                      ("ok.npy", "a file that is no socket is there"),
+                      ("socket_folder", "a file that is no socket is there")):
+        check("serve on '%s'" % path[:20], "compile", ["--serve=unix:" + path], cannot % path + why)
+    for address in ("127.0.0.1", "127.0.0.1:", "127.0.0.1:-1", "127.0.0.1:65536", "127.0.0.1:1e3", "localhost:x",
+                    "0.0.0.0:5000"):
+        check("serve on " + address, "compile", ["--serve", address],
+              "--serve=%s: expected unix:PATH or a loopback address such as 127.0.0.1:PORT; serving beyond this "
+              "machine needs TLS, which is not there yet" % re.escape(address))
+
+
+def hostile_names():
+    """What a name holds must not steer the terminal, forge a line or flood it."""
+    raw = b"a\n\x1b[2J\xff\xc2\x9b"
+    shown = re.escape(r"a\n\x1b[2J\xff\xc2\x9b")
+    for tool in TOOLS:
+        check("hostile file name " + tool, tool, [raw],
+              "cannot read %s: No such file or directory" % shown)
+        check("hostile option " + tool, tool, [b"--" + raw], "unknown option --%s; .*" % shown)
+    check("hostile target", "compile", ["good.textproto", b"--target=" + raw], "target '%s' is not known.*" % shown)
+    check("hostile input", "run", ["good.stax", "--input", raw], "--input %s: expected NAME=.*" % shown)
+    write("bad.npy", npy("\x1b[2J\n", "(4, 8)", 128))
+    check("hostile dtype", "run", ["good.stax", "--input", "x=bad.npy", "w=ok.npy"],
+          re.escape(r"bad.npy element type '\x1b[2J\n' is not supported") + ".*")
+    write("bad.onnx", onnx_model([("\x1b[2J\n", ["x"], "y")]))
+    check("hostile operator", "compile", ["bad.onnx"],
+          re.escape(r"bad.onnx: operator \x1b[2J\n (ai.onnx 13)"))
+    write("bad.onnx", onnx_model([("x" * 1000000, ["x"], "y")]))
+    check("long operator", "compile", ["bad.onnx"],
+          r"bad.onnx: operator x{2000,4000} \.\.\. \(\d+ bytes left out\) \.\.\. x{2000,4000} .ai.onnx 13.")
+    write("names.textproto", 'input { name: "x" dtype: "f32" dims: "4" }\n'
+          r'node { op: "neg" input: "x" output: "\033[2J\n" } output: "\033[2J\n"')
+    explained = run("compile", ["names.textproto", "--explain", "-o", "names.stax"]).stdout
+    write("four.npy", npy("<f4", "(4,)", 16))
+    ran = run("run", ["names.stax", "--input", "x=four.npy"])
+    record("hostile names in an explanation", "" if b"\x1b" not in explained and rb"\x1b[2J\n" in explained
+           else repr(explained))
+    record("hostile names of outputs", "" if ran.stdout == b"\\x1b[2J\\n: f32[4]\n" else repr(ran))
+
+
+def not_utf8():
+    """Programs hold text as UTF-8: what is not is refused, or escaped where it only explains."""
+    graph = b'name: "g" input { name: "x" dtype: "f32" dims: "4" } node { op: "neg" input: "x" output: "a" } ' \
+            b'node { op: "sum" input: "a" axes: 0 output: "y" } output: "y"'
+    for name, kind in ((b'"x"', "input"), (b'"y"', "output")):
+        write("bad.textproto", graph.replace(name, rb'"\377"'))
+        check("%s that is no UTF-8" % kind, "compile", ["bad.textproto", "-o", "o.stax"],
+              r"bad.textproto: .*%s '\\xff': the name is no UTF-8" % kind)
+    for name in (b'"g"', b'"a"'):
+        write("odd.textproto", graph.replace(name, rb'"\377"'))
+        done = run("compile", ["odd.textproto", "-o", "odd.stax"])
+        record("a name that is no UTF-8: %r" % name, done.stderr.decode() or run("cat", ["odd.stax"]).stderr.decode())
+
+
+def memory():
+    with open(TOOLS["compile"], "rb") as f:
+        if b"__asan_init" in f.read():
+            return skip("memory", "sanitizers take more address space than there is memory")
+    for tool, path in (("compile", "huge.onnx"), ("run", "huge.stax"), ("cat", "huge.stax")):
+        with open(path, "wb") as f:
+            f.truncate(1 << 40)  # holes, no blocks
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        check("memory: " + tool, tool, [path], "out of memory: the input is too large for this machine or its "
+              r"limits \(ulimit -v\)", preexec_fn=limit)
+        os.remove(path)
 
 
 def baselines():
@@ -476,8 +570,8 @@ def main():
                            ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
             done = run(tool, args)
             record("good input: " + tool, done.stderr.decode() if done.returncode else "")
-        for part in (command_lines, files, baselines, standard_streams, full_disk, permissions, graphs, onnx, tensors,
-                     damaged):
+        for part in (command_lines, files, outputs_first, services, hostile_names, not_utf8, memory, baselines,
+                     standard_streams, full_disk, permissions, graphs, onnx, tensors, damaged):
             part()
         os.chdir("/")
     print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -17,9 +18,25 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "ir/printable.h"
 
 namespace stax {
 namespace {
+
+// Of a message; a name in it may be as long as its file.
+constexpr size_t kMaxMessageBytes = 8000;
+
+// Whoever reports that memory ran out has none to do it with.
+char tool_name[64] = "stax";
+
+[[noreturn]] void EndWithoutMemory() {
+  for (const char* text : {const_cast<const char*>(tool_name),
+                           ": out of memory: the input is too large for this machine or its "
+                           "limits (ulimit -v)\n"}) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) break;
+  }
+  _exit(kExitBadRequest);
+}
 
 // Levenshtein distance, to suggest the option that was meant.
 int EditDistance(absl::string_view a, absl::string_view b) {
@@ -68,6 +85,8 @@ int ExitCode(const absl::Status& status) {
 CommandLine::CommandLine(std::string tool, std::string usage, std::string purpose)
     : tool_(std::move(tool)), usage_(std::move(usage)), purpose_(std::move(purpose)) {
   ReserveStandardDescriptors();
+  tool_.copy(tool_name, sizeof(tool_name) - 1);
+  std::set_new_handler(EndWithoutMemory);
 }
 
 void CommandLine::Option(std::string name, std::string value_name, std::string help,
@@ -212,7 +231,8 @@ std::string CommandLine::Help() const {
 
 int CommandLine::Fail(const absl::Status& status) const {
   absl::string_view kind = status.code() == absl::StatusCode::kInternal ? "internal error: " : "";
-  std::cerr << tool_ << ": " << kind << status.message() << "\n";
+  std::string message = Shortened(Printable(status.message()), kMaxMessageBytes);
+  std::cerr << tool_ << ": " << kind << message << "\n";
   return ExitCode(status);
 }
 
