@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::string_view kMagic = "STAXART";  // then the kind, 8 bytes together
 constexpr size_t kHeaderBytes = 16;             // magic, kind, 64-bit checksum of the payload
+// Most that is read from a pipe or a device, which may never end: what protobuf takes in a message.
+constexpr size_t kMaxStreamBytes = INT32_MAX;
 
 absl::Status FileError(absl::string_view doing, const std::string& path, int error) {
   std::string text = absl::StrCat("cannot ", doing, " ", path, ": ", strerror(error));
@@ -40,10 +42,8 @@ absl::Status FileError(absl::string_view doing, const std::string& path, int err
     case EDQUOT:
     case EFBIG:
       return absl::ResourceExhaustedError(text);
-    case EISDIR:
+    default:  // folders, loops of links, names too long, devices: the request's fault
       return absl::InvalidArgumentError(text);
-    default:
-      return absl::InternalError(text);
   }
 }
 
@@ -205,7 +205,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   auto closer = absl::MakeCleanup([fd] { close(fd); });
   std::string content;
   struct stat info;
-  if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) content.reserve(info.st_size);
+  const bool ends = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  if (ends) content.reserve(info.st_size);
   char chunk[1 << 16];
   while (true) {
     ssize_t n = read(fd, chunk, sizeof(chunk));
@@ -213,6 +214,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     if (n < 0) return FileError("read", path, errno);
     if (n == 0) return content;
     content.append(chunk, static_cast<size_t>(n));
+    if (!ends && content.size() > kMaxStreamBytes)
+      return absl::InvalidArgumentError(absl::StrCat(
+          "cannot read ", path, ": it has not ended after ", kMaxStreamBytes, " bytes"));
   }
 }
 

@@ -222,6 +222,9 @@ def files():
     os.mkdir("folder")
     check("output is a folder", "compile", ["good.textproto", "-o", "folder"],
           "cannot write folder: Is a directory")
+    check("a name too long", "compile", ["n" * 300 + ".onnx"], "cannot read n{300}.onnx: File name too long")
+    check("a model without an end", "compile", ["/dev/zero"],
+          "cannot read /dev/zero: it has not ended after 2147483647 bytes")
     inputs = ["good.stax", "--input", "x=ok.npy", "w=ok.npy"]
     check("expected output that is not there", "run", inputs + ["--output-dir=d", "--expect", "z=ok.npy"],
           "--expect: the program has no output 'z'")
