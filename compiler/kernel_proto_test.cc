@@ -7,7 +7,8 @@ namespace stax {
 namespace {
 
 TEST(KernelProto, RoundTrip) {
-  for (const Kernel& kernel : SymbolicSampleProgram().kernels()) {
+  const Program program = SymbolicSampleProgram();
+  for (const Kernel& kernel : program.kernels()) {
     const absl::StatusOr<KernelSpec> spec = KernelFromProto(kernel);
     ASSERT_TRUE(spec.ok()) << spec.status();
     const Kernel again = KernelToProto(*spec);

@@ -189,12 +189,15 @@ TEST_F(ExecutorTest, TheValueOfAnInputThatSetsShapesIsReadWhenItIsThere) {
   EXPECT_EQ(executor_->Run({Ref(x)}, {Ref(y), Ref(again)}, nullptr).message(),
             "input 'x' sets shapes, and the program was compiled for another value of it; compile "
             "the model again with this value");
+  // Of another size, it is another value; nothing is read beyond it.
+  EXPECT_EQ(Run(3).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ExecutorTest, ConstantsHaveArrivedWhenTheProgramIsThere) {
   Program program = SampleProgram();
   Buffer constant = MakeBuffer("c", Buffer::CONSTANT);
   constant.set_dims(0, "1");
+  constant.mutable_size_bytes()->set_number_value(4);
   constant.set_data(std::string(4, '\0'));
   *program.add_buffers() = constant;
   Make(program);

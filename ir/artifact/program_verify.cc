@@ -128,7 +128,10 @@ class Verifier {
       if (!needed && !data->empty())
         return Error("has data, but is neither a constant nor an input with a required value");
       if (!needed) continue;
-      if (!facts.is_constant) return Error("has data, but no constant shape");
+      if (!facts.is_constant && buffer.kind() == Buffer::CONSTANT)
+        return Error("has data, but no constant shape");
+      // A required value fixes the size symbols in its shape: the executor looks at it.
+      if (!facts.is_constant) continue;
       if (static_cast<int64_t>(data->size()) != facts.bytes)
         return Error(
             absl::StrCat("has ", data->size(), " bytes of data, its shape has ", facts.bytes));

@@ -142,7 +142,8 @@ class Tensors {
     if (!memory.ok()) return memory.status();
     ref.data = *memory;
     refs_.push_back(std::move(ref));
-    if (!content.empty()) return device_->CopyIn(*memory, content.data(), content.size());
+    if (*bytes == static_cast<int64_t>(content.size()))
+      return device_->CopyIn(*memory, content.data(), content.size());
     const std::string zeros(*bytes, '\0');
     return device_->CopyIn(*memory, zeros.data(), zeros.size());
   }
