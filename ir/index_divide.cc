@@ -61,13 +61,35 @@ std::optional<Division> DivideByConstant(const IndexExpr& a, int64_t d) {
   return Division{*std::move(q), *std::move(r)};
 }
 
+// Each term on its own: what is subtracted for one changes no other.
+std::optional<Division> DivideByMonomial(const IndexExpr& a, const Term& d) {
+  PolyBuilder quotient, rest;
+  rest.AddConstant(a.constant());
+  for (const Term& term : a.terms()) {
+    const int64_t coeff = term.coeff / d.coeff;
+    std::optional<std::vector<AtomPtr>> atoms;
+    if (coeff != 0) atoms = RemoveAtoms(term.atoms, d.atoms);
+    rest.AddTerm(atoms.has_value() ? term.coeff % d.coeff : term.coeff, term.atoms);
+    if (atoms.has_value()) quotient.AddTerm(coeff, *std::move(atoms));
+  }
+  std::optional<IndexExpr> q = quotient.Finish(), r = rest.Finish();
+  if (!q.has_value() || !r.has_value()) return std::nullopt;
+  return Division{*std::move(q), *std::move(r)};
+}
+
+// Terms that a division may write before it is given up. It writes what is left anew for each term
+// of the quotient, so that sums of a thousand terms would take a second.
+constexpr size_t kMaxWrittenTerms = 1 << 12;
+
 }  // namespace
 
 std::optional<Division> Divide(const IndexExpr& a, const IndexExpr& d) {
   if (d.IsConst()) return DivideByConstant(a, d.constant());
   const Term& lead = d.terms()[0];
+  if (d.terms().size() == 1 && d.constant() == 0) return DivideByMonomial(a, lead);
   PolyBuilder quotient;
   IndexExpr left = a;
+  size_t written = 0;
   size_t done = 0;  // terms of `left` before this one stay in the rest
   while (done < left.terms().size()) {
     const Term& term = left.terms()[done];
@@ -78,6 +100,8 @@ std::optional<Division> Divide(const IndexExpr& a, const IndexExpr& d) {
       ++done;
       continue;
     }
+    written += left.terms().size();
+    if (written > kMaxWrittenTerms) return std::nullopt;
     // Subtracting coeff * atoms * d changes this term and smaller ones only.
     PolyBuilder difference;
     difference.AddScaled(left, 1);

@@ -109,6 +109,12 @@ TEST(IndexExprFuzzTest, HostileTextsEndSoon) {
                     "m92%B33a+ b)*(a -bb)*(a)*(Bii23im3ii4%a - "
                     "bb)*(4*-i-i23%m92%B%239%mi29%m92bb)*(a)*(Bii23im3ii44*-i-i23%m92%B%239%mi29%"
                     "m92%B33a %B33a - bmax) //c3 % m"),
+        std::string("(a % b+ b)*(a)*(a)*(a - iAAAAA - bb)*(a)*(a - i1ibb)*(a - bb)*(a)*(a // 2 + "
+                    "b)*(a -b)*(ab+ b)*(a - bb)*(a)*(a - iAAAAAAAAAAAAAAb  ) // 2 %(a + b)// m"),
+        std::string("(a % b+ b)*(a -bb)*(a)*(B%a - bb)*(mo-i-(a + "
+                    "a*omi%ii44%2%2%in39%mi2%7%mi3%2%2%in39%mi2%7%mi2%72%7%mib)*(-a+b  )*o // 2 % "
+                    "mqqqqqqqqqq%B%239%mi29%m92%B33-bb)*(a)*(B%i390a - bb)*(mo-i-i29%m92%B33a %Ba "
+                    "%B33a - b) // 3 % m"),
         "floordiv(0" + many_mods + ", 3)", "mod(0" + many_mods + ", 6)"}) {
     Feed(text);
   }

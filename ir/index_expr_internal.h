@@ -86,7 +86,7 @@ std::optional<int64_t> TryEvaluate(const IndexExpr& e,
 
 // a = d * quotient + rest, by polynomial division: no term of `rest` is a multiple of the leading
 // term of d. For a constant d > 0 the coefficients of `rest` lie in (-d/2, d), its constant in
-// [0, d).
+// [0, d). nullopt on overflow, and for a division by a sum that takes too many steps.
 struct Division {
   IndexExpr quotient, rest;
 };
