@@ -1,5 +1,5 @@
 // Small programs written by hand, as tests and fuzz targets of artifacts need them. They pass
-// VerifyProgram; their code is a placeholder.
+// VerifyProgram; their code is never run, only carried along.
 #ifndef STAX_IR_ARTIFACT_TESTING_SAMPLE_PROGRAMS_H_
 #define STAX_IR_ARTIFACT_TESTING_SAMPLE_PROGRAMS_H_
 
