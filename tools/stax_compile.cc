@@ -19,6 +19,7 @@
 #include "ir/artifact/artifact_io.h"
 #include "ir/printable.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/output_file.h"
 
 namespace stax {
 namespace {
@@ -31,6 +32,7 @@ struct Options {
   bool with_parent = false;
   bool explain = false;
   bool timing = false;
+  bool quiet = false;
 };
 
 // What --dump takes, and the pass whose result it prints (a prefix of the pass's name).
@@ -68,7 +70,7 @@ absl::StatusOr<Program> Compile(const std::string& path, const Options& options)
     dump_pass = *pass;
   }
   compile.observer = [&](const std::string& pass, absl::Duration time, const std::string& dump) {
-    if (options.timing) std::cerr << pass << ": " << absl::FormatDuration(time) << "\n";
+    if (options.timing && !options.quiet) std::cerr << pass << ": " << absl::FormatDuration(time) << "\n";
     if (!dump_pass.empty() && absl::StartsWith(pass, dump_pass)) std::cout << dump << "\n";
   };
   absl::StatusOr<std::string> model = ReadFile(path);
@@ -116,6 +118,7 @@ int Main(int argc, char** argv) {
   cli.Flag("explain", "say what was fused, tiled and chosen", &options.explain);
   cli.Option("dump", "STAGE", "print a stage: loop, kernel, llvm or ptx", &options.dump);
   cli.Flag("timing", "print the time of each pass", &options.timing);
+  cli.Flag("quiet", "no times of passes, whatever else is given", &options.quiet);
   cli.Option("o", "P.stax", "write the program here", &options.output);
   cli.Option("serve", "ADDRESS", "be a compile service on unix:PATH or 127.0.0.1:PORT",
              &options.serve);
@@ -131,6 +134,9 @@ int Main(int argc, char** argv) {
   if (models->size() != 1)
     return cli.Fail(absl::InvalidArgumentError(
         absl::StrCat("expected one model, got ", models->size(), " (--help explains)")));
+  absl::Status writable = CheckOutputFiles({options.output});
+  if (writable.ok()) writable = CheckKeepsInput(models->front(), options.output);
+  if (!writable.ok()) return cli.Fail(writable);
   absl::StatusOr<Program> program = Compile(models->front(), options);
   if (!program.ok()) return cli.Fail(program.status());
   if (options.explain) std::cout << Explain(*program);

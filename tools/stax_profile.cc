@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ir/artifact/artifact_io.h"
+#include "ir/printable.h"
 #include "profiler/calibration/calibrate.h"
 #include "profiler/regression/regression.h"
 #include "profiler/report/html.h"
@@ -44,10 +45,13 @@ void PrintSpec(const DeviceSpec& spec) {
   std::cout << absl::StreamFormat(
       "%s, %s\n  DRAM read   %8.1f GB/s\n  DRAM write  %8.1f GB/s\n  DRAM copy   %8.1f GB/s\n"
       "  latency     %8.1f ns\n  f32 FMA     %8.3f Tflop/s\n  launch      %8.2f us\n",
-      spec.name(), spec.date(), spec.dram_read_bytes_per_s() / 1e9,
+      Printable(spec.name()), spec.date(), spec.dram_read_bytes_per_s() / 1e9,
       spec.dram_write_bytes_per_s() / 1e9, spec.dram_copy_bytes_per_s() / 1e9, spec.latency_ns(),
       spec.f32_flops_per_s() / 1e12, spec.launch_ns() / 1e3);
 }
+
+// Rates whose 95 % interval is wider than this are no base for verdicts.
+constexpr double kWideInterval = 0.2;
 
 absl::StatusOr<DeviceSpec> CalibrateNow(Device& device, KernelTimer& timer, bool quiet) {
   Progress progress(quiet);
@@ -56,6 +60,11 @@ absl::StatusOr<DeviceSpec> CalibrateNow(Device& device, KernelTimer& timer, bool
         progress.Show("calibrate", step, steps, what);
       });
   progress.Finish();
+  if (spec.ok() && spec->widest_interval() > kWideInterval)
+    std::cerr << absl::StreamFormat(
+        "warning: the device's rates are uncertain (a 95 %% interval is %.0f %% of its median wide): "
+        "something else ran meanwhile; calibrate on an idle machine and give the result with --spec\n",
+        100 * spec->widest_interval());
   return spec;
 }
 
@@ -164,6 +173,18 @@ absl::Status RunProfile(const std::string& path, const Options& options) {
   return absl::OkStatus();
 }
 
+// The report may replace the baseline; nothing replaces the program.
+absl::Status CheckOutputs(const std::vector<std::string>& programs, const Options& options) {
+  const std::vector<std::string> outputs = {options.html, options.junit, options.output};
+  absl::Status status = CheckOutputFiles(outputs);
+  for (const std::string& program : programs) {
+    for (const std::string& output : outputs) {
+      if (status.ok()) status = CheckKeepsInput(program, output);
+    }
+  }
+  return status;
+}
+
 int Main(int argc, char** argv) {
   Options options;
   CommandLine cli("stax-profile", "T.stax [options] | --calibrate [options]",
@@ -184,7 +205,7 @@ int Main(int argc, char** argv) {
   cli.Flag("quiet", "no progress", &options.quiet);
   absl::StatusOr<std::vector<std::string>> programs = cli.Parse(argc, argv);
   if (!programs.ok()) return cli.Fail(programs.status());
-  absl::Status status = CheckOutputFiles({options.html, options.junit, options.output});
+  absl::Status status = CheckOutputs(*programs, options);
   if (!status.ok()) return cli.Fail(status);
   if (options.calibrate && programs->empty()) {
     status = RunCalibration(options);

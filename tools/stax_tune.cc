@@ -18,6 +18,7 @@
 #include "autotuner/store.h"
 #include "autotuner/tuner.h"
 #include "ir/artifact/artifact_io.h"
+#include "ir/printable.h"
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
 #include "tools/cli/command_line.h"
@@ -60,7 +61,7 @@ void PrintTable(const Program& program) {
       if (best == 0 || m.median_ns() < best) best = m.median_ns();
     }
     std::cout << absl::StreamFormat("%-40s %12.0f %12.0f %8d  %s\n",
-                                    program.kernels(record.kernel()).name(), first, best,
+                                    Printable(program.kernels(record.kernel()).name()), first, best,
                                     record.measurements_size(), Outcome(record));
   }
 }

@@ -27,7 +27,11 @@ class Calibrator {
   // Median time of one launch in ns.
   double Time(const std::string& what, const LaunchFunction& launch) {
     std::vector<double> samples = Measure(what, launch);
-    return samples.empty() ? 1 : Median(samples);
+    if (samples.empty()) return 1;
+    const double median = Median(samples);
+    const MedianInterval interval = MedianConfidence(samples);
+    widest_interval_ = std::max(widest_interval_, (interval.high - interval.low) / median);
+    return median;
   }
   // The least time: what it costs when nothing else runs.
   double Least(const std::string& what, const LaunchFunction& launch) {
@@ -35,6 +39,8 @@ class Calibrator {
     return samples.empty() ? 1 : *std::min_element(samples.begin(), samples.end());
   }
   const absl::Status& status() const { return status_; }
+  // Of the times so far, relative to the median.
+  double widest_interval() const { return widest_interval_; }
 
  private:
   std::vector<double> Measure(const std::string& what, const LaunchFunction& launch) {
@@ -51,6 +57,7 @@ class Calibrator {
   KernelTimer& timer_;
   const CalibrationProgress& progress_;
   int step_ = 0;
+  double widest_interval_ = 0;
   absl::Status status_;
 };
 
@@ -86,6 +93,7 @@ absl::StatusOr<DeviceSpec> Calibrate(Device& device, KernelTimer& timer,
   spec.set_f32_flops_per_s(probes.fma_flops() * 1e9 /
                            calibrator.Time("f32 FMA rate", [&] { return probes.Fma(); }));
   spec.set_launch_ns(calibrator.Least("launch", [&] { return probes.Empty(); }));
+  spec.set_widest_interval(calibrator.widest_interval());
   if (!calibrator.status().ok()) return calibrator.status();
   return spec;
 }

@@ -253,6 +253,12 @@ def outputs_first():
     for option in ("-o", "--html", "--junit"):
         check("a folder as profile's " + option, "profile", ["good.stax", "--device=cpu", option, "/tmp"],
               "cannot write /tmp: Is a directory")
+    lost = "%s is the input itself and would be lost; give the output another name"
+    os.link("good.stax", "alias.stax")
+    check("the model as output", "compile", ["good.textproto", "-o", "./good.textproto"], lost % "./good.textproto")
+    check("the program as output of profile", "profile", ["good.stax", "--device=cpu", "--html=alias.stax"],
+          lost % "alias.stax")
+    os.remove("alias.stax")
     check("two outputs of profile in one", "profile", ["good.stax", "--device=cpu", "-o", "r", "--html=r"],
           "two outputs would both be r")
     check("calibration in no folder", "profile", ["--calibrate", "--device=cpu", "-o", "no/dir/d.device"],

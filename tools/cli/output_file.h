@@ -13,6 +13,9 @@ namespace stax {
 // are one; empty names are left out. Changes nothing. Writing can still fail, on a full disk say.
 absl::Status CheckOutputFiles(const std::vector<std::string>& paths);
 
+// InvalidArgument when the output is the input, by whatever name: it would be lost.
+absl::Status CheckKeepsInput(const std::string& input, const std::string& output);
+
 }  // namespace stax
 
 #endif  // STAX_TOOLS_CLI_OUTPUT_FILE_H_

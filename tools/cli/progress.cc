@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "ir/printable.h"
 
 namespace stax {
 namespace {
@@ -23,13 +24,14 @@ Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) 
 
 void Progress::Show(absl::string_view task, int done, int total, absl::string_view detail) {
   if (quiet_) return;
+  const std::string count = absl::StrCat(done, "/", total);
   if (terminal_) {
     // Back to the line's start, and clear what the last text left.
-    std::cerr << "\r\x1b[K" << Bar(done, total) << " " << done << "/" << total << " " << task
-              << "  " << detail << std::flush;
+    std::cerr << "\r\x1b[K" << Bar(done, total) << " " << count << " " << Printable(task) << "  "
+              << Printable(detail) << std::flush;
     open_line_ = true;
   } else {
-    std::cerr << task << " " << done << "/" << total << " " << detail << "\n";
+    std::cerr << Printable(task) << " " << count << " " << Printable(detail) << "\n";
   }
 }
 
