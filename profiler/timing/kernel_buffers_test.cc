@@ -15,7 +15,7 @@ class HostDevice : public Device {
   absl::StatusOr<void*> Allocate(size_t bytes) override { return malloc(bytes); }
   void Free(void* memory) override { free(memory); }
   absl::Status CopyIn(void* to, const void* from, size_t bytes) override {
-    memcpy(to, from, bytes);
+    if (bytes > 0) memcpy(to, from, bytes);
     return absl::OkStatus();
   }
   absl::Status CopyOut(void* to, const void* from, size_t bytes) override {
