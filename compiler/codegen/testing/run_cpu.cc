@@ -90,7 +90,7 @@ absl::Status RunOnCpu(const Variant& variant, const LoopNest& nest,
     buffers.push_back(std::make_unique<GuardedBuffer>(*numel * DTypeBytes(b.dtype)));
     pointers.push_back(buffers.back()->data());
     const Bytes& from = memory[b.name];
-    if (!b.written) std::memcpy(buffers.back()->data(), from.data(), from.size());
+    if (!b.written && !from.empty()) std::memcpy(buffers.back()->data(), from.data(), from.size());
   }
   std::vector<int64_t> size_values;
   for (const SizeSymbol& s : nest.symbols) size_values.push_back(sizes.at(s.name));
