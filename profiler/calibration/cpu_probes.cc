@@ -23,7 +23,7 @@ constexpr int kFmaChains = 16;          // independent vectors: latency 4, two a
 using Vector256 = float __attribute__((vector_size(32)));
 using Vector512 = float __attribute__((vector_size(64)));
 
-constexpr int64_t kWordBytes = sizeof(int64_t);
+constexpr int64_t kWordBytes = sizeof(uint64_t);
 
 // Kept from being removed.
 volatile float sink;
@@ -67,10 +67,10 @@ class CpuProbes : public Probes {
   int64_t stream_bytes() const override { return kStreamBytes; }
 
   absl::Status Read() override {
-    std::atomic<int64_t> total = 0;
+    std::atomic<uint64_t> total = 0;
     ForPieces([&](int64_t begin, int64_t bytes) {
-      const auto* words = reinterpret_cast<const int64_t*>(from_.data() + begin);
-      total += std::accumulate(words, words + bytes / kWordBytes, int64_t{0});
+      const auto* words = reinterpret_cast<const uint64_t*>(from_.data() + begin);
+      total += std::accumulate(words, words + bytes / kWordBytes, uint64_t{0});
     });
     sink = static_cast<float>(total);
     return absl::OkStatus();
