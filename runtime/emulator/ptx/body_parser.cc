@@ -11,7 +11,7 @@
 namespace stax::ptx {
 namespace {
 
-// ptxas takes no more.
+// A thread of a GPU has 255 registers; compilers number values, some 10^4 in a kernel.
 constexpr int64_t kMaxRange = 1 << 20;
 
 std::vector<Variable> TakeVariables(std::vector<DeclaredVariable> declared) {
@@ -44,8 +44,9 @@ bool BodyParser::ParseStatement(bool* done) {
     case Token::Kind::kSign:
       if (token.Is('@')) return ParseInstruction();
       if (token.Is('{')) {
+        if (!names_.OpenScope()) return false;
         cursor_.Advance();
-        return names_.OpenScope();
+        return true;
       }
       if (token.Is('}')) {
         *done = names_.depth() == 0;
@@ -63,13 +64,12 @@ bool BodyParser::ParseDirective() {
   if (cursor_.AcceptDotted("loc")) return ParseLoc(cursor_, &loc_);
   if (cursor_.AcceptDotted("reg")) return ParseRegisters();
   if (cursor_.AcceptDotted("pragma")) return SkipPragma(cursor_);
-  const Token first = cursor_.token();
-  const Linkage linkage = AcceptLinkage(cursor_);
   Space space = Space::kGeneric;
-  if (linkage != Linkage::kNone || IsSpace(cursor_.token(), &space)) return ParseVariables(linkage);
-  return cursor_.Fail(first.place, absl::StrCat("the directive '.", first.text,
-                                                "' is unknown in a function; expected .reg, .loc, "
-                                                ".pragma, a state space or an instruction"));
+  if (IsSpace(cursor_.token(), &space)) return ParseVariables();
+  return cursor_.Fail(cursor_.place(),
+                      absl::StrCat("the directive '.", cursor_.token().text,
+                                   "' is unknown in a function; expected .reg, .loc, "
+                                   ".pragma, a state space or an instruction"));
 }
 
 bool BodyParser::ParseRegisters() {
@@ -90,13 +90,13 @@ bool BodyParser::ParseRegister(Type type, uint8_t width) {
   RegisterRange range;
   range.type = type;
   range.width = width;
-  return cursor_.ExpectInteger("the number of registers", 1, kMaxRange, &range.count) &&
+  return cursor_.ExpectInteger("the number of registers", 0, kMaxRange, &range.count) &&
          cursor_.Expect('>') && names_.DeclareRange(name, range, place);
 }
 
-bool BodyParser::ParseVariables(Linkage linkage) {
+bool BodyParser::ParseVariables() {
   std::vector<DeclaredVariable> declared;
-  if (!variables_.Parse(linkage, &declared)) return false;
+  if (!variables_.Parse(Linkage::kNone, &declared)) return false;
   for (DeclaredVariable& d : declared) {
     const auto number = static_cast<int>(function_->variables.size());
     if (!names_.DeclareSymbol(d.name, SymbolKind::kVariable, number, d.place)) return false;

@@ -32,7 +32,7 @@ class BodyParser {
   bool ParseDirective();
   bool ParseRegisters();
   bool ParseRegister(Type type, uint8_t width);
-  bool ParseVariables(Linkage linkage);
+  bool ParseVariables();
   bool ParseLabel();
   bool ParseBranchTargets(absl::string_view name, Place place);
   bool ParseCallTargets(absl::string_view name, Place place);

@@ -87,6 +87,8 @@ bool FunctionParser::ParseDirectives(Function* function) {
       }
     }
   }
+  if (function->max_threads[0] > 0 && function->required_threads[0] > 0)
+    return cursor_.Fail(cursor_.place(), "both .maxntid and .reqntid are given; expected one");
   return true;
 }
 

@@ -15,9 +15,8 @@ namespace {
 // Zeros between two values that are cheaper to write down than a new piece.
 constexpr int64_t kMaxGap = 64;
 
+// Of a float.
 double ToDouble(const Constant& c) {
-  if (c.kind == Constant::Kind::kUnsigned) return static_cast<double>(c.bits);
-  if (c.kind == Constant::Kind::kSigned) return static_cast<double>(static_cast<int64_t>(c.bits));
   if (c.kind == Constant::Kind::kSingle) {
     float value = 0;
     const auto bits = static_cast<uint32_t>(c.bits);
@@ -51,7 +50,8 @@ class InitializerParser {
   bool Level(size_t d, int64_t offset) {
     if (d == dims_.size()) return Value(offset);
     if (!cursor_.token().Is('{')) {
-      return cursor_.Expected(absl::StrCat("'{' of a value with ", dims_.size(), " dimensions"));
+      return cursor_.Expected(
+          absl::StrCat("'{', nested as deep as the dimensions, ", dims_.size()));
     }
     cursor_.Advance();
     const bool is_open = d == 0 && dims_[0] == 0;
@@ -142,6 +142,12 @@ class InitializerParser {
 
   bool Encode(const Constant& constant, Place place, int64_t offset) {
     uint64_t bits = constant.bits;
+    const bool is_float = variable_.type == Type::kF32 || variable_.type == Type::kF64;
+    if (is_float && constant.IsInteger()) {
+      return cursor_.Fail(
+          place, absl::StrCat("an integer cannot be the value of .", TypeName(variable_.type),
+                              "; expected a float, as 1.0"));
+    }
     if (variable_.type == Type::kF64) {
       const double value = ToDouble(constant);
       if (constant.kind != Constant::Kind::kDouble) std::memcpy(&bits, &value, sizeof value);

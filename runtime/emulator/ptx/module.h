@@ -103,7 +103,7 @@ enum class SymbolKind : uint8_t {
 
 struct Operand {
   enum class Kind : uint8_t {
-    kRegister,  // %r1, also !%p1 (negated): `reg`
+    kRegister,  // %r1, also !%p1 (negated): `reg`; of video instructions %r1.b0: `name` is "b0"
     kSpecial,   // %tid.x, %laneid, %clock64, WARP_SZ: `name`
     kInteger,   // 7, 0x1F, -3: `integer`
     kFloat,     // 0f3F800000 (single), 0d3FF0000000000000, 1.5 (double): `integer` holds the bits

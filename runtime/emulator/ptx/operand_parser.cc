@@ -22,6 +22,12 @@ int Component(absl::string_view text) {
   return rgba == absl::string_view::npos ? -1 : static_cast<int>(rgba);
 }
 
+// Bytes or halves of a register in video instructions: "b0", "h1", "b3210".
+bool IsSelector(absl::string_view text) {
+  if (text.size() < 2 || text.size() > 5 || (text[0] != 'b' && text[0] != 'h')) return false;
+  return text.find_first_not_of("01234567", 1) == absl::string_view::npos;
+}
+
 }  // namespace
 
 bool OperandParser::Undeclared(absl::string_view name, Place place) {
@@ -64,13 +70,16 @@ bool OperandParser::ParseRegister(const Meaning& meaning, absl::string_view name
   operand->kind = Kind::kRegister;
   operand->reg = meaning.index;
   if (cursor_.token().Is(Token::Kind::kDotted)) {
+    if (meaning.width == 1 && IsSelector(cursor_.token().text)) {
+      operand->name = std::string(cursor_.token().text);
+      cursor_.Advance();
+      return true;
+    }
     const int component = Component(cursor_.token().text);
-    if (component < 0 || component >= meaning.width) {
+    if (meaning.width == 1 || component < 0 || component >= meaning.width) {
       return cursor_.Fail(cursor_.place(), absl::StrCat("'", name, "' has no element '.",
                                                         cursor_.token().text, "'"));
     }
-    if (meaning.width == 1)
-      return cursor_.Fail(cursor_.place(), absl::StrCat("'", name, "' is no vector"));
     cursor_.Advance();
     operand->reg += component;
     return true;
