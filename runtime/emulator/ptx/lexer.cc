@@ -1,11 +1,11 @@
 #include "runtime/emulator/ptx/lexer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <system_error>
 
 #include "absl/strings/charconv.h"
-#include "absl/strings/numbers.h"
 
 namespace stax::ptx {
 namespace {
@@ -212,7 +212,7 @@ void Lexer::ReadString(Token& token) {
   while (position_ < text_.size() && text_[position_] != '"' && text_[position_] != '\n') {
     position_ += text_[position_] == '\\' && At(position_ + 1) != '\n' ? 2 : 1;
   }
-  if (position_ > text_.size()) position_ = text_.size();
+  position_ = std::min(position_, text_.size());
   if (At(position_) != '"') return Reject(token, start, "the string has no end; expected '\"'");
   Finish(token, Token::Kind::kString, start + 1);
   ++position_;

@@ -185,7 +185,7 @@ int Names::MakeRegisters(absl::string_view name, Type type, uint8_t width) {
   return first;
 }
 
-const RegisterRange* Names::FindRange(const Scope& scope, absl::string_view name) const {
+const RegisterRange* Names::FindRange(const Scope& scope, absl::string_view name) {
   if (scope.ranges.empty()) return nullptr;
   const size_t digits = TrailingDigits(name);
   const size_t fewest = scope.has_range_ending_in_digit ? 1 : digits;

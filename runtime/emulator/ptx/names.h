@@ -90,7 +90,7 @@ class Names {
   bool Declare(absl::string_view name, const Meaning& meaning, Place place);
   // Makes the registers of a name; the number of the first.
   int MakeRegisters(absl::string_view name, Type type, uint8_t width);
-  const RegisterRange* FindRange(const Scope& scope, absl::string_view name) const;
+  static const RegisterRange* FindRange(const Scope& scope, absl::string_view name);
   void Resolve(const LabelUse& use, int label);
 
   Cursor& cursor_;

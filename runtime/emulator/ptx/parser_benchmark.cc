@@ -1,5 +1,7 @@
 // How long a PTX file takes: `parser_benchmark FILE...`, one line a file.
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -25,7 +27,7 @@ int main(int argc, char** argv) {
         std::printf("%s\n", std::string(module.status().message()).c_str());
         break;
       }
-      if (spent.count() < best_ms) best_ms = spent.count();
+      best_ms = std::min(best_ms, spent.count());
       instructions = 0;
       for (const auto& function : module->functions) instructions += function.instructions.size();
     }

@@ -1,6 +1,5 @@
 // Fuzz target for PTX. Whatever the text: a module in which every number of a register, label or
 // symbol is one, and every initial value lies in its variable; or InvalidArgument with a place.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>

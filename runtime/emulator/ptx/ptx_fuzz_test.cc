@@ -1,8 +1,8 @@
 // Runs the fuzz target on seeded mutations of PTX of real compilers.
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -133,7 +133,7 @@ TEST(PtxFuzzTest, Mutations) {
   ASSERT_FALSE(seeds.empty());
   std::mt19937_64 random(5);
   int parsed = 0;
-  constexpr int kMutations = 5000;
+  constexpr int kMutations = 3000;
   for (int i = 0; i < kMutations; ++i) {
     const std::string text = Mutate(seeds[random() % seeds.size()], random);
     Feed(text);
@@ -173,7 +173,7 @@ TEST(PtxFuzzTest, HostileTextsEndSoon) {
   }
   for (const std::string& text :
        {InBody(Repeat("{", 100000)),
-        InBody(Repeat("{", 60) + names + labels + scopes),
+        InBody(absl::StrCat(Repeat("{", 60), names, labels, scopes)),
         InBody("mov.b32 x, " + Repeat("(", 100000)),
         InBody("mov.b32 x, " + Repeat("-", 100000)),
         InBody("mov.b32 x, " + Repeat("1?", 100000)),
@@ -182,9 +182,9 @@ TEST(PtxFuzzTest, HostileTextsEndSoon) {
         InBody("mov.b32 " + Repeat("[", 100000)),
         InBody(ranges),
         InBody(digit_ranges),
-        InBody(names + labels + scopes),
+        InBody(absl::StrCat(names, labels, scopes)),
         InBody(branches + labels),
-        InBody(labels + scopes + "mov.b32 y, 1;"),
+        InBody(absl::StrCat(labels, scopes, "mov.b32 y, 1;")),
         InBody(".reg .b32 t; mov.b32 t, " + Repeat("{t,t,", 50000)),
         kHeader + (".global .b8 x" + Repeat("[1]", 50000)),
         kHeader + (".global .b8 x[1099511627776] = {" + Repeat("1,", 100000) + "1};"),
