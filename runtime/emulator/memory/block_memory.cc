@@ -1,0 +1,382 @@
+#include "runtime/emulator/memory/block_memory.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+// Construction, barriers, and where addresses lead; the accesses are in block_access.cc.
+
+namespace stax::emulator {
+namespace {
+
+// Rows of bits of different threads share no word, so that they are cleared and set as a whole.
+uint64_t LocalStride(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+uint64_t WordsOf(uint64_t bytes) { return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t); }
+
+// What a region's memory is called in a report.
+const char* SpaceName(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return "shared";
+    case Space::kLocal:
+      return "local";
+    case Space::kConst:
+      return "constant";
+    case Space::kParam:
+      return "parameter";
+    case Space::kGeneric:
+    case Space::kGlobal:
+      return "global";
+  }
+  return "global";
+}
+
+const char* KindName(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::kLoad:
+      return "load";
+    case AccessKind::kStore:
+      return "store";
+    case AccessKind::kAtomic:
+      return "atomic";
+  }
+  return "access";
+}
+
+std::string Plural(uint64_t count, const char* noun) {
+  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
+}
+
+// Where a global address lies that is in no allocation.
+std::string NearestAllocation(const AllocationList& allocations, uint64_t address, uint64_t bytes) {
+  if (address < 4096) return "is a null pointer or an offset to one";
+  int64_t below = FindAllocation(allocations, address);
+  int64_t above = below + 1;
+  bool has_below = below >= 0;
+  bool has_above = above < static_cast<int64_t>(allocations.size());
+  if (!has_below && !has_above) return "is in no allocation: there is none";
+  auto name = [&](int64_t position) {
+    const Allocation& a = *allocations[position];
+    return absl::StrFormat("the %d-byte allocation 0x%x-0x%x", a.bytes, a.begin, a.begin + a.bytes);
+  };
+  uint64_t past = 0;
+  if (has_below) {
+    uint64_t end = allocations[below]->begin + allocations[below]->bytes;
+    if (address < end) {
+      return absl::StrCat("reaches ", Plural(address + bytes - end, "byte"), " beyond the end of ",
+                          name(below));
+    }
+    past = address - end;
+  }
+  uint64_t before = has_above ? allocations[above]->begin - address : 0;
+  if (!has_below || (has_above && before < past)) {
+    return absl::StrCat("is ", Plural(before, "byte"), " before ", name(above));
+  }
+  return past == 0 ? absl::StrCat("is just past the end of ", name(below))
+                   : absl::StrCat("is ", Plural(past, "byte"), " past the end of ", name(below));
+}
+
+}  // namespace
+
+BlockMemory::BlockMemory(LaunchMemory* launch, ClusterMemory* cluster, int rank)
+    : launch_(*launch),
+      cluster_(*cluster),
+      clocks_(cluster->clocks_),
+      rank_(rank),
+      check_memory_(launch->options().check_memory),
+      check_races_(launch->options().check_races),
+      races_(&clocks_, &launch->faults(), launch->launch(), launch->options().block),
+      threads_(static_cast<int>(launch->options().block.count())),
+      shared_data_(WordsOf(launch->options().shared_bytes) + 1),
+      shared_written_(launch->options().shared_bytes),
+      shared_shadow_(launch->options().shared_bytes),
+      local_stride_(LocalStride(launch->options().local_bytes)),
+      counters_(launch->options().instructions) {
+  const LaunchOptions& options = launch->options();
+  shared_.bytes = options.shared_bytes;
+  shared_.data = shared_data();
+  if (check_memory_) shared_.written = &shared_written_;
+  if (check_races_) shared_.shadow = &shared_shadow_;
+
+  uint64_t local_bytes = local_stride_ * threads_;
+  local_data_.resize(WordsOf(local_bytes));
+  local_written_ = AtomicBits(local_bytes);
+  local_.bytes = options.local_bytes;
+  if (check_memory_) local_.written = &local_written_;
+
+  // Never stored to: FindRegion gives them for loads only.
+  const_.bytes = options.constant_bytes;
+  const_.data = const_cast<uint8_t*>(static_cast<const uint8_t*>(options.constants));
+  param_.bytes = options.parameter_bytes;
+  param_.data = const_cast<uint8_t*>(static_cast<const uint8_t*>(options.parameters));
+}
+
+void BlockMemory::Start(uint32_t block) {
+  block_ = block;
+  // Contents too: what is read though nobody wrote it must not depend on which block ran here
+  // before.
+  std::fill(shared_data_.begin(), shared_data_.end(), 0);
+  std::fill(local_data_.begin(), local_data_.end(), 0);
+  shared_written_.ClearAlone(shared_.bytes);
+  local_written_.ClearAlone(local_stride_ * threads_);
+}
+
+int BlockMemory::SelfOf(int warp) const { return rank_ * clocks_.warps() + warp; }
+
+void BlockMemory::BlockBarrier(uint32_t warps) { clocks_.BlockBarrier(rank_, warps); }
+
+void BlockMemory::WarpBarrier(int warp, uint32_t lanes) {
+  clocks_.WarpBarrier(SelfOf(warp), lanes);
+}
+
+void BlockMemory::Fence(int warp, uint32_t lanes, Scope scope) {
+  if (check_races_) clocks_.Fence(SelfOf(warp), lanes, scope);
+}
+
+void BlockMemory::Arrive(int warp, uint64_t key) { clocks_.Arrive(SelfOf(warp), key); }
+
+void BlockMemory::Wait(int warp, uint64_t key) { clocks_.Wait(SelfOf(warp), key); }
+
+void BlockMemory::ForEachSpace(int warp, const AccessSite& site, uint32_t lanes,
+                               const uint64_t* addresses,
+                               absl::FunctionRef<void(const Access&)> access) {
+  if (lanes == 0) return;
+  if (site.space != Space::kGeneric) {
+    access({warp, site, site.space, lanes, addresses, 0});
+    return;
+  }
+  uint64_t stripped[kWarpSize];
+  while (lanes != 0) {
+    uint64_t window = addresses[__builtin_ctz(lanes)] >> kWindowShift;
+    Space space = SpaceOf(window << kWindowShift);
+    uint32_t group = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      int lane = __builtin_ctz(left);
+      if (addresses[lane] >> kWindowShift == window) group |= uint32_t{1} << lane;
+    }
+    lanes &= ~group;
+    if (space == Space::kGlobal) {
+      access({warp, site, space, group, addresses, 0});
+      continue;
+    }
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+      int lane = __builtin_ctz(left);
+      stripped[lane] = addresses[lane] & kWindowOffsetMask;
+    }
+    access({warp, site, space, group, stripped, window << kWindowShift});
+  }
+}
+
+BlockMemory::Run BlockMemory::NextRun(uint32_t lanes, const uint64_t* addresses, int bytes) {
+  Run run;
+  run.lane = __builtin_ctz(lanes);
+  run.count = 1;
+  run.address = addresses[run.lane];
+  if (lanes == ~uint32_t{0}) {
+    // Most accesses: no branch a lane.
+    uint64_t different = 0;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      different |= addresses[lane] ^ (run.address + static_cast<uint64_t>(lane) * bytes);
+    }
+    if (different == 0) {
+      run.count = kWarpSize;
+      return run;
+    }
+  }
+  int end = run.lane + __builtin_ctzll(~(uint64_t{lanes} >> run.lane));
+  int lane = run.lane + 1;
+  if (lane == end) return run;
+  run.same = addresses[lane] == run.address;
+  uint64_t step = run.same ? 0 : bytes;
+  while (lane < end && addresses[lane] == addresses[lane - 1] + step) ++lane;
+  run.count = lane - run.lane;
+  return run;
+}
+
+const BlockMemory::Region* BlockMemory::FindRegion(Space space, uint64_t address, int thread) {
+  switch (space) {
+    case Space::kShared: {
+      uint64_t rank = address >> kSharedRankShift;
+      if (rank == 0) return &shared_;
+      if (rank > static_cast<uint64_t>(cluster_.blocks())) return nullptr;
+      // At its address in the cluster.
+      recent_shared_ = cluster_.block(static_cast<int>(rank - 1)).shared_;
+      recent_shared_.begin = rank << kSharedRankShift;
+      return &recent_shared_;
+    }
+    case Space::kLocal:
+      local_.written_begin = local_stride_ * thread;
+      local_.data = reinterpret_cast<uint8_t*>(local_data_.data()) + local_.written_begin;
+      return &local_;
+    case Space::kConst:
+      return &const_;
+    case Space::kParam:
+      return &param_;
+    case Space::kGeneric:
+    case Space::kGlobal:
+      break;
+  }
+  if (address - recent_[0].begin < recent_[0].bytes) return &recent_[0];
+  return FindGlobal(address);
+}
+
+const BlockMemory::Region* BlockMemory::FindGlobal(uint64_t address) {
+  for (int i = 1; i < kRecent; ++i) {
+    if (address - recent_[i].begin >= recent_[i].bytes) continue;
+    std::rotate(recent_, recent_ + i, recent_ + i + 1);
+    return &recent_[0];
+  }
+  int64_t position = FindAllocation(launch_.allocations(), address);
+  if (position < 0) return nullptr;
+  Allocation& allocation = *launch_.allocations()[position];
+  if (address - allocation.begin >= allocation.bytes) return nullptr;
+  std::rotate(recent_, recent_ + kRecent - 1, recent_ + kRecent);
+  Region& region = recent_[0];
+  region.begin = allocation.begin;
+  region.bytes = allocation.bytes;
+  region.data = allocation.data();
+  region.written = check_memory_ ? &allocation.written : nullptr;
+  region.shadow = check_races_ ? &allocation.shadow : nullptr;
+  region.touched = &launch_.touched(position);
+  return &region;
+}
+
+uint32_t BlockMemory::ForEachRun(const Access& access,
+                                 absl::FunctionRef<void(const Run&, const Region&)> one,
+                                 absl::FunctionRef<void(int lane)> bad, bool* single) {
+  const auto bytes = static_cast<uint64_t>(access.site.bytes());
+  auto good = [&](const Run& run, const Region* region) {
+    if (region == nullptr || run.address % bytes != 0) return false;
+    uint64_t offset = run.address - region->begin;
+    uint64_t needed = run.same ? bytes : bytes * run.count;
+    return offset <= region->bytes && needed <= region->bytes - offset;
+  };
+  const bool read_only = (access.space == Space::kConst || access.space == Space::kParam) &&
+                         access.site.kind != AccessKind::kLoad;
+  uint32_t done = 0;
+  int runs = 0;
+  for (uint32_t left = access.lanes; left != 0;) {
+    Run run;
+    if (access.space == Space::kLocal) {
+      // The same address is another place for each lane.
+      run.lane = __builtin_ctz(left);
+      run.count = 1;
+      run.address = access.addresses[run.lane];
+    } else {
+      run = NextRun(left, access.addresses, static_cast<int>(bytes));
+    }
+    uint32_t lanes = (~uint32_t{0} >> (kWarpSize - run.count)) << run.lane;
+    left &= ~lanes;
+    ++runs;
+    const Region* region =
+        FindRegion(access.space, run.address, access.warp * kWarpSize + run.lane);
+    if (!read_only && good(run, region)) {
+      one(run, *region);
+      done |= lanes;
+      continue;
+    }
+    runs += run.count;
+    for (; lanes != 0; lanes &= lanes - 1) {
+      int lane = __builtin_ctz(lanes);
+      Run alone{lane, 1, false, access.addresses[lane]};
+      region = FindRegion(access.space, alone.address, access.warp * kWarpSize + lane);
+      if (!read_only && good(alone, region)) {
+        one(alone, *region);
+        done |= uint32_t{1} << lane;
+      } else {
+        ReportBad(access, lane, region);
+        bad(lane);
+      }
+    }
+  }
+  *single = runs == 1;
+  return done;
+}
+
+void BlockMemory::ReportBad(const Access& access, int lane, const Region* region) {
+  if (!check_memory_) return;
+  const AccessSite& site = access.site;
+  uint64_t address = access.addresses[lane];
+  uint64_t shown = address | access.window;
+  auto bytes = static_cast<uint64_t>(site.bytes());
+  auto thread = static_cast<uint32_t>(access.warp * kWarpSize + lane);
+  if (address % bytes != 0) {
+    launch_.faults().Add(FaultKind::kMisaligned, site.instruction, block_, thread, shown,
+                         [&]() -> std::string {
+                           return absl::StrFormat("%d-byte %s at 0x%x is not aligned to %d bytes",
+                                                  bytes, KindName(site.kind), shown, bytes);
+                         });
+    return;
+  }
+  auto message = [&] {
+    std::string what = absl::StrFormat("%d-byte %s at 0x%x ", bytes, KindName(site.kind), shown);
+    if (access.space == Space::kGlobal) {
+      return what + NearestAllocation(launch_.allocations(), address, bytes);
+    }
+    if (region == nullptr) return what + "is in shared memory of no block of the cluster";
+    const char* space = SpaceName(access.space);
+    if (access.space == Space::kConst || access.space == Space::kParam) {
+      if (site.kind != AccessKind::kLoad) {
+        return absl::StrCat(what, "is in ", space, " memory, which is read-only");
+      }
+    }
+    const char* owner = access.space == Space::kLocal ? " of the thread" : " of the block";
+    return absl::StrCat(
+        what, "is beyond the ", Plural(region->bytes, "byte"), " of ", space, " memory",
+        access.space == Space::kShared || access.space == Space::kLocal ? owner : " of the kernel");
+  };
+  launch_.faults().Add(FaultKind::kOutOfBounds, site.instruction, block_, thread, shown, message);
+}
+
+void BlockMemory::CheckWritten(const Access& access, const Run& run, const Region& region) {
+  const AccessSite& site = access.site;
+  auto bytes = static_cast<uint64_t>(site.bytes());
+  for (int i = 0; i < run.count; ++i) {
+    uint64_t address = run.address + (run.same ? 0 : i * bytes);
+    uint64_t offset = address - region.begin;
+    uint64_t bit = region.written_begin + offset;
+    if (region.written->AllSet(bit, bytes)) continue;
+    uint64_t first = 0;
+    while (region.written->Test(bit + first)) ++first;
+    uint64_t last = bytes - 1;
+    while (region.written->Test(bit + last)) --last;
+    uint64_t shown = address | access.window;
+    auto message = [&] {
+      // Other memory than global is known by its offset.
+      uint64_t from = (access.space == Space::kGlobal ? address : offset) + first;
+      return absl::StrFormat("%d-byte %s at 0x%x reads %s bytes 0x%x..0x%x that %s has written",
+                             bytes, KindName(site.kind), shown, SpaceName(access.space), from,
+                             from + last - first,
+                             access.space == Space::kLocal ? "the thread never" : "nobody");
+    };
+    launch_.faults().Add(FaultKind::kUninitialized, site.instruction, block_,
+                         static_cast<uint32_t>(access.warp * kWarpSize + run.lane + i), shown,
+                         message);
+  }
+}
+
+ClusterMemory::ClusterMemory(LaunchMemory* launch)
+    : launch_(*launch),
+      clocks_(&launch->releases(), launch->options().cluster_blocks,
+              static_cast<int>(launch->options().block.count())) {
+  for (int rank = 0; rank < launch->options().cluster_blocks; ++rank) {
+    blocks_.push_back(std::make_unique<BlockMemory>(launch, this, rank));
+  }
+}
+
+void ClusterMemory::Start(absl::Span<const uint32_t> blocks) {
+  clocks_.Start(blocks);
+  for (size_t rank = 0; rank < blocks_.size(); ++rank) blocks_[rank]->Start(blocks[rank]);
+}
+
+void ClusterMemory::AddCounters() {
+  for (auto& block : blocks_) {
+    launch_.AddCounters(block->counters_);
+    std::fill(block->counters_.begin(), block->counters_.end(), MemoryCounters());
+  }
+}
+
+}  // namespace stax::emulator
