@@ -1,4 +1,5 @@
 // Loads, stores and atomics of BlockMemory, and what is counted of them.
+#include <cstdint>
 #include <cstring>
 
 #include "absl/synchronization/mutex.h"
@@ -53,6 +54,129 @@ bool IsStrong(const AccessSite& site) { return site.strong || site.acquire || si
 
 }  // namespace
 
+template <typename Function>
+void BlockMemory::ForEachSpace(int warp, const AccessSite& site, uint32_t lanes,
+                               const uint64_t* addresses, Function access) {
+  if (lanes == 0) return;
+  if (site.space != Space::kGeneric) {
+    access({warp, site, site.space, lanes, addresses, 0});
+    return;
+  }
+  uint64_t stripped[kWarpSize];
+  while (lanes != 0) {
+    uint64_t window = addresses[__builtin_ctz(lanes)] >> kWindowShift;
+    Space space = SpaceOf(window << kWindowShift);
+    uint32_t group = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      int lane = __builtin_ctz(left);
+      if (addresses[lane] >> kWindowShift == window) group |= uint32_t{1} << lane;
+    }
+    lanes &= ~group;
+    if (space == Space::kGlobal) {
+      access({warp, site, space, group, addresses, 0});
+      continue;
+    }
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+      int lane = __builtin_ctz(left);
+      stripped[lane] = addresses[lane] & kWindowOffsetMask;
+    }
+    access({warp, site, space, group, stripped, window << kWindowShift});
+  }
+}
+
+BlockMemory::Run BlockMemory::NextRun(uint32_t lanes, const uint64_t* addresses, int bytes) {
+  Run run;
+  run.lane = __builtin_ctz(lanes);
+  run.count = 1;
+  run.address = addresses[run.lane];
+  if (lanes == ~uint32_t{0}) {
+    // Most accesses: no branch a lane.
+    uint64_t different = 0;
+    uint64_t expected = run.address;
+    for (int lane = 0; lane < kWarpSize; ++lane, expected += bytes) {
+      different |= addresses[lane] ^ expected;
+    }
+    if (different == 0) {
+      run.count = kWarpSize;
+      return run;
+    }
+  }
+  int end = run.lane + __builtin_ctzll(~(uint64_t{lanes} >> run.lane));
+  int lane = run.lane + 1;
+  if (lane == end) return run;
+  run.same = addresses[lane] == run.address;
+  uint64_t step = run.same ? 0 : bytes;
+  while (lane < end && addresses[lane] == addresses[lane - 1] + step) ++lane;
+  run.count = lane - run.lane;
+  return run;
+}
+
+template <typename One, typename Bad>
+uint32_t BlockMemory::ForEachLocal(const Access& access, One one, Bad bad) {
+  const auto bytes = static_cast<uint64_t>(access.site.bytes());
+  const auto thread = static_cast<uint64_t>(access.warp) * kWarpSize;
+  auto* data = reinterpret_cast<uint8_t*>(local_data_.data());
+  uint32_t good = 0;
+  for (uint32_t left = access.lanes; left != 0; left &= left - 1) {
+    int lane = __builtin_ctz(left);
+    uint64_t address = access.addresses[lane];
+    local_.written_begin = local_stride_ * (thread + lane);
+    local_.data = data + local_.written_begin;
+    if ((address & (bytes - 1)) == 0 && address < local_.bytes && bytes <= local_.bytes - address) {
+      one(Run{lane, 1, false, address}, local_);
+      good |= uint32_t{1} << lane;
+    } else {
+      ReportBad(access, lane, &local_);
+      bad(lane);
+    }
+  }
+  return good;
+}
+
+template <typename One, typename Bad>
+uint32_t BlockMemory::ForEachRun(const Access& access, One one, Bad bad, bool* single) {
+  if (access.space == Space::kLocal) return ForEachLocal(access, one, bad);
+  const auto bytes = static_cast<uint64_t>(access.site.bytes());
+  auto good = [&](const Run& run, const Region* region) {
+    if (region == nullptr || (run.address & (bytes - 1)) != 0) return false;
+    uint64_t offset = run.address - region->begin;
+    uint64_t needed = run.same ? bytes : bytes * run.count;
+    return offset <= region->bytes && needed <= region->bytes - offset;
+  };
+  const bool read_only = (access.space == Space::kConst || access.space == Space::kParam) &&
+                         access.site.kind != AccessKind::kLoad;
+  const int warp_thread = access.warp * kWarpSize;
+  uint32_t done = 0;
+  int runs = 0;
+  for (uint32_t left = access.lanes; left != 0;) {
+    Run run = NextRun(left, access.addresses, static_cast<int>(bytes));
+    uint32_t lanes = LanesOf(run.lane, run.count);
+    left &= ~lanes;
+    ++runs;
+    const Region* region = FindRegion(access.space, run.address, warp_thread + run.lane);
+    if (!read_only && good(run, region)) {
+      one(run, *region);
+      done |= lanes;
+      continue;
+    }
+    runs += run.count;
+    for (; lanes != 0; lanes &= lanes - 1) {
+      int lane = __builtin_ctz(lanes);
+      Run alone{lane, 1, false, access.addresses[lane]};
+      region = FindRegion(access.space, alone.address, warp_thread + lane);
+      if (!read_only && good(alone, region)) {
+        one(alone, *region);
+        done |= uint32_t{1} << lane;
+      } else {
+        ReportBad(access, lane, region);
+        bad(lane);
+      }
+    }
+  }
+  *single = runs == 1;
+  return done;
+}
+
 RaceRun BlockMemory::RaceRunOf(const Access& access, const Run& run) const {
   RaceRun result;
   result.site = &access.site;
@@ -72,6 +196,47 @@ uint64_t BlockMemory::SyncKey(const Access& access, uint64_t address) const {
   return uint64_t{1} << 63 | block << kSharedRankShift | (address & kSharedOffsetMask);
 }
 
+// Stacks of threads, which unoptimized kernels do little but read and write: nothing to watch but
+// the bounds and what was written, and no other thread.
+template <typename T, bool kIsLoad, typename Values>
+uint32_t BlockMemory::AccessLocal(const Access& access, Values* values) {
+  const auto bytes = static_cast<uint64_t>(access.site.bytes());
+  const int elements = access.site.elements;
+  const uint64_t limit = local_.bytes;
+  uint64_t row = local_stride_ * kWarpSize * access.warp;  // of the lane, in all local memory
+  auto* data = reinterpret_cast<uint8_t*>(local_data_.data());
+  uint32_t good = 0;
+  for (int lane = 0; lane < kWarpSize; ++lane, row += local_stride_) {
+    if ((access.lanes >> lane & 1) == 0) continue;
+    const uint64_t address = access.addresses[lane];
+    if ((address & (bytes - 1)) != 0 || address >= limit || bytes > limit - address) {
+      ReportBad(access, lane, &local_);
+      if constexpr (kIsLoad) {
+        for (int e = 0; e < elements; ++e) values[e * kWarpSize + lane] = T{};
+      }
+      continue;
+    }
+    good |= uint32_t{1} << lane;
+    uint8_t* place = data + row + address;
+    for (int e = 0; e < elements; ++e) {
+      if constexpr (kIsLoad) {
+        memcpy(&values[e * kWarpSize + lane], place + e * sizeof(T), sizeof(T));
+      } else {
+        memcpy(place + e * sizeof(T), &values[e * kWarpSize + lane], sizeof(T));
+      }
+    }
+    if (local_.written == nullptr) continue;
+    if constexpr (kIsLoad) {
+      if (local_written_.AllSet(row + address, bytes)) continue;
+      local_.written_begin = row;
+      CheckWritten(access, {lane, 1, false, address}, local_);
+    } else {
+      local_written_.SetAlone(row + address, bytes);
+    }
+  }
+  return good;
+}
+
 void BlockMemory::LoadRun(const Access& access, const Run& run, const Region& region,
                           void* values) {
   const AccessSite& site = access.site;
@@ -89,7 +254,11 @@ void BlockMemory::LoadRun(const Access& access, const Run& run, const Region& re
         for (int i = 0; i < run.count; ++i) to[e * kWarpSize + i] = value;
       }
     } else if (site.elements == 1 && !strong) {
-      CopyFromDevice(to, from, extent);
+      if (region.touched == nullptr) {
+        memcpy(to, from, extent);
+      } else {
+        CopyFromDevice(to, from, extent);
+      }
     } else {
       for (int i = 0; i < run.count; ++i) {
         for (int e = 0; e < site.elements; ++e) {
@@ -129,23 +298,34 @@ void BlockMemory::StoreRun(const Access& access, const Run& run, const Region& r
   const uint64_t extent = bytes * run.count;
   uint8_t* to = region.data + offset;
   const bool strong = IsStrong(site);
+  const int shift = __builtin_ctzll(bytes);
   // Calls piece(byte of the run, value in the registers) for the elements of bytes [first, last).
   auto for_elements = [&](uint64_t first, uint64_t last, auto zero, auto piece) {
     using T = decltype(zero);
     const T* from = static_cast<const T*>(values) + run.lane;
     for (uint64_t at = first; at < last; at += sizeof(T)) {
-      piece(at, from[at % bytes / sizeof(T) * kWarpSize + at / bytes]);
+      piece(at, from[(at & (bytes - 1)) / sizeof(T) * kWarpSize + (at >> shift)]);
     }
   };
   auto store = [&](uint64_t first, uint64_t count) {
     if (site.elements == 1 && !strong) {
       const auto* from = static_cast<const uint8_t*>(values) + run.lane * bytes;
-      CopyToDevice(to + first, from + first, count);
+      if (region.touched == nullptr) {
+        memcpy(to + first, from + first, count);
+      } else {
+        CopyToDevice(to + first, from + first, count);
+      }
       return;
     }
     ForElementType(site.element_bytes, [&](auto zero) {
-      for_elements(first, first + count, zero,
-                   [&](uint64_t at, auto value) { StoreDevice(to + at, value, strong); });
+      using T = decltype(zero);
+      // Lanes are aligned, so a piece has whole ones.
+      const T* from = static_cast<const T*>(values) + run.lane;
+      for (uint64_t i = first >> shift; i < (first + count) >> shift; ++i) {
+        for (int e = 0; e < site.elements; ++e) {
+          StoreDevice(to + i * bytes + e * sizeof(T), from[e * kWarpSize + i], strong);
+        }
+      }
     });
   };
   if (region.shadow == nullptr) {
@@ -188,6 +368,13 @@ void BlockMemory::Load(int warp, const AccessSite& site, uint32_t lanes, const u
                        void* values) {
   if (site.release && check_races_) clocks_.Fence(SelfOf(warp), lanes, site.scope);
   ForEachSpace(warp, site, lanes, addresses, [&](const Access& access) {
+    if (access.space == Space::kLocal) {
+      ForElementType(site.element_bytes, [&](auto zero) {
+        using T = decltype(zero);
+        CountLoad(access, AccessLocal<T, true>(access, static_cast<T*>(values)), false);
+      });
+      return;
+    }
     bool single = false;
     uint32_t good = ForEachRun(
         access, [&](const Run& run, const Region& region) { LoadRun(access, run, region, values); },
@@ -208,6 +395,13 @@ void BlockMemory::Store(int warp, const AccessSite& site, uint32_t lanes, const 
                         const void* values) {
   if (site.release && check_races_) clocks_.Fence(SelfOf(warp), lanes, site.scope);
   ForEachSpace(warp, site, lanes, addresses, [&](const Access& access) {
+    if (access.space == Space::kLocal) {
+      ForElementType(site.element_bytes, [&](auto zero) {
+        using T = decltype(zero);
+        CountStore(access, AccessLocal<T, false>(access, static_cast<const T*>(values)), false);
+      });
+      return;
+    }
     bool single = false;
     uint32_t good = ForEachRun(
         access,

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-// Construction, barriers, and where addresses lead; the accesses are in block_access.cc.
+// Construction, barriers, where addresses lead and reports; the accesses are in block_access.cc.
 
 namespace stax::emulator {
 namespace {
@@ -140,63 +140,7 @@ void BlockMemory::Arrive(int warp, uint64_t key) { clocks_.Arrive(SelfOf(warp), 
 
 void BlockMemory::Wait(int warp, uint64_t key) { clocks_.Wait(SelfOf(warp), key); }
 
-void BlockMemory::ForEachSpace(int warp, const AccessSite& site, uint32_t lanes,
-                               const uint64_t* addresses,
-                               absl::FunctionRef<void(const Access&)> access) {
-  if (lanes == 0) return;
-  if (site.space != Space::kGeneric) {
-    access({warp, site, site.space, lanes, addresses, 0});
-    return;
-  }
-  uint64_t stripped[kWarpSize];
-  while (lanes != 0) {
-    uint64_t window = addresses[__builtin_ctz(lanes)] >> kWindowShift;
-    Space space = SpaceOf(window << kWindowShift);
-    uint32_t group = 0;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      int lane = __builtin_ctz(left);
-      if (addresses[lane] >> kWindowShift == window) group |= uint32_t{1} << lane;
-    }
-    lanes &= ~group;
-    if (space == Space::kGlobal) {
-      access({warp, site, space, group, addresses, 0});
-      continue;
-    }
-    for (uint32_t left = group; left != 0; left &= left - 1) {
-      int lane = __builtin_ctz(left);
-      stripped[lane] = addresses[lane] & kWindowOffsetMask;
-    }
-    access({warp, site, space, group, stripped, window << kWindowShift});
-  }
-}
-
-BlockMemory::Run BlockMemory::NextRun(uint32_t lanes, const uint64_t* addresses, int bytes) {
-  Run run;
-  run.lane = __builtin_ctz(lanes);
-  run.count = 1;
-  run.address = addresses[run.lane];
-  if (lanes == ~uint32_t{0}) {
-    // Most accesses: no branch a lane.
-    uint64_t different = 0;
-    for (int lane = 0; lane < kWarpSize; ++lane) {
-      different |= addresses[lane] ^ (run.address + static_cast<uint64_t>(lane) * bytes);
-    }
-    if (different == 0) {
-      run.count = kWarpSize;
-      return run;
-    }
-  }
-  int end = run.lane + __builtin_ctzll(~(uint64_t{lanes} >> run.lane));
-  int lane = run.lane + 1;
-  if (lane == end) return run;
-  run.same = addresses[lane] == run.address;
-  uint64_t step = run.same ? 0 : bytes;
-  while (lane < end && addresses[lane] == addresses[lane - 1] + step) ++lane;
-  run.count = lane - run.lane;
-  return run;
-}
-
-const BlockMemory::Region* BlockMemory::FindRegion(Space space, uint64_t address, int thread) {
+const BlockMemory::Region* BlockMemory::FindOtherRegion(Space space, uint64_t address, int thread) {
   switch (space) {
     case Space::kShared: {
       uint64_t rank = address >> kSharedRankShift;
@@ -219,7 +163,6 @@ const BlockMemory::Region* BlockMemory::FindRegion(Space space, uint64_t address
     case Space::kGlobal:
       break;
   }
-  if (address - recent_[0].begin < recent_[0].bytes) return &recent_[0];
   return FindGlobal(address);
 }
 
@@ -242,58 +185,6 @@ const BlockMemory::Region* BlockMemory::FindGlobal(uint64_t address) {
   region.shadow = check_races_ ? &allocation.shadow : nullptr;
   region.touched = &launch_.touched(position);
   return &region;
-}
-
-uint32_t BlockMemory::ForEachRun(const Access& access,
-                                 absl::FunctionRef<void(const Run&, const Region&)> one,
-                                 absl::FunctionRef<void(int lane)> bad, bool* single) {
-  const auto bytes = static_cast<uint64_t>(access.site.bytes());
-  auto good = [&](const Run& run, const Region* region) {
-    if (region == nullptr || run.address % bytes != 0) return false;
-    uint64_t offset = run.address - region->begin;
-    uint64_t needed = run.same ? bytes : bytes * run.count;
-    return offset <= region->bytes && needed <= region->bytes - offset;
-  };
-  const bool read_only = (access.space == Space::kConst || access.space == Space::kParam) &&
-                         access.site.kind != AccessKind::kLoad;
-  uint32_t done = 0;
-  int runs = 0;
-  for (uint32_t left = access.lanes; left != 0;) {
-    Run run;
-    if (access.space == Space::kLocal) {
-      // The same address is another place for each lane.
-      run.lane = __builtin_ctz(left);
-      run.count = 1;
-      run.address = access.addresses[run.lane];
-    } else {
-      run = NextRun(left, access.addresses, static_cast<int>(bytes));
-    }
-    uint32_t lanes = (~uint32_t{0} >> (kWarpSize - run.count)) << run.lane;
-    left &= ~lanes;
-    ++runs;
-    const Region* region =
-        FindRegion(access.space, run.address, access.warp * kWarpSize + run.lane);
-    if (!read_only && good(run, region)) {
-      one(run, *region);
-      done |= lanes;
-      continue;
-    }
-    runs += run.count;
-    for (; lanes != 0; lanes &= lanes - 1) {
-      int lane = __builtin_ctz(lanes);
-      Run alone{lane, 1, false, access.addresses[lane]};
-      region = FindRegion(access.space, alone.address, access.warp * kWarpSize + lane);
-      if (!read_only && good(alone, region)) {
-        one(alone, *region);
-        done |= uint32_t{1} << lane;
-      } else {
-        ReportBad(access, lane, region);
-        bad(lane);
-      }
-    }
-  }
-  *single = runs == 1;
-  return done;
 }
 
 void BlockMemory::ReportBad(const Access& access, int lane, const Region* region) {

@@ -13,7 +13,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "runtime/emulator/memory/access.h"
 #include "runtime/emulator/memory/atomic_bits.h"
@@ -77,10 +76,10 @@ class BlockMemory {
     uint64_t begin = 0;
     uint64_t bytes = 0;
     uint8_t* data = nullptr;
-    AtomicBits* written = nullptr;  // null: all is
-    uint64_t written_begin = 0;     // bit of the first byte
-    ShadowTable* shadow = nullptr;  // null: nothing to watch
-    LaunchMemory::Touched* touched = nullptr;
+    AtomicBits* written = nullptr;             // null: all is
+    uint64_t written_begin = 0;                // bit of the first byte
+    ShadowTable* shadow = nullptr;             // null: nothing to watch
+    LaunchMemory::Touched* touched = nullptr;  // null: not global, no other OS thread is there
   };
   // Consecutive lanes whose accesses are consecutive in memory, or all the same.
   struct Run {
@@ -100,17 +99,29 @@ class BlockMemory {
   };
 
   void Start(uint32_t block);
+  template <typename Function>
   void ForEachSpace(int warp, const AccessSite& site, uint32_t lanes, const uint64_t* addresses,
-                    absl::FunctionRef<void(const Access&)> access);
+                    Function access);
   static Run NextRun(uint32_t lanes, const uint64_t* addresses, int bytes);
   // Null: no such memory.
-  const Region* FindRegion(Space space, uint64_t address, int thread);
+  const Region* FindRegion(Space space, uint64_t address, int thread) {
+    if (space == Space::kGlobal && address - recent_[0].begin < recent_[0].bytes) {
+      return &recent_[0];
+    }
+    return FindOtherRegion(space, address, thread);
+  }
+  const Region* FindOtherRegion(Space space, uint64_t address, int thread);
   const Region* FindGlobal(uint64_t address);
 
   // Does `one(run, region)` for runs that are good as a whole; reports the lanes that are not,
   // calls `bad(lane)` for them and returns the good ones. `single`: whether they were one run.
-  uint32_t ForEachRun(const Access& access, absl::FunctionRef<void(const Run&, const Region&)> one,
-                      absl::FunctionRef<void(int lane)> bad, bool* single);
+  template <typename One, typename Bad>
+  uint32_t ForEachRun(const Access& access, One one, Bad bad, bool* single);
+  // The same for atomics in local memory, where each lane is on its own.
+  template <typename One, typename Bad>
+  uint32_t ForEachLocal(const Access& access, One one, Bad bad);
+  template <typename T, bool kIsLoad, typename Values>
+  uint32_t AccessLocal(const Access& access, Values* values);
   void LoadRun(const Access& access, const Run& run, const Region& region, void* values);
   void StoreRun(const Access& access, const Run& run, const Region& region, const void* values);
   void AtomicLane(const Access& access, int lane, const Region& region, AtomicFunction function,

@@ -49,6 +49,9 @@ template <typename Piece>
 void ForDeviceWords(const void* device, uint64_t bytes, Piece piece) {
   uint64_t address = reinterpret_cast<uint64_t>(device);
   uint64_t i = 0;
+  if (address % 8 == 0) {
+    for (; i + 8 <= bytes; i += 8) piece(i, uint64_t{});
+  }
   while (i < bytes) {
     uint64_t left = bytes - i;
     uint64_t at = address + i;

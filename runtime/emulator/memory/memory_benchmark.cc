@@ -44,7 +44,7 @@ void Access(benchmark::State& state, Space space, AccessKind kind) {
   const uint64_t base = space == Space::kGlobal ? reinterpret_cast<uint64_t>(buffer) : 0;
   const uint64_t extent = space == Space::kLocal ? 64 : 32768;
   const auto step = static_cast<uint64_t>(state.range(2));
-  const uint64_t access = space == Space::kLocal ? state.range(1) : step * kWarpSize;
+  const uint64_t access = step == 0 ? state.range(1) : step * kWarpSize;
   std::array<uint32_t, 4 * kWarpSize> values{};
   auto one = [&](int warp, uint64_t offset) {
     std::array<uint64_t, kWarpSize> addresses;

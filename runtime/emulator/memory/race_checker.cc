@@ -71,11 +71,37 @@ void RaceChecker::Stores(ShadowTable& shadow, uint64_t offset, uint64_t bytes, c
   }
 }
 
+bool RaceChecker::OrderedAlike(const Piece& piece, const RaceRun& run) const {
+  const Cell* cells = &piece.page.cells[piece.cell];
+  const Stamp write = cells[0].write & ~kStampLaneMask;
+  const Stamp read = cells[0].read;
+  Stamp different = 0;
+  Tag tags = 0;
+  for (uint64_t i = 0; i < piece.cells; ++i) {
+    different |= ((cells[i].write ^ write) & ~kStampLaneMask) | (cells[i].read ^ read);
+    tags |= cells[i].read_tag;
+  }
+  return different == 0 && (tags & kTagList) == 0 &&
+         clocks_.BeforeWarp(run.self, write, run.shared) &&
+         (read == 0 || clocks_.BeforeWarp(run.self, read, run.shared));
+}
+
 void RaceChecker::LoadPiece(const Piece& piece, const RaceRun& run, Stamp now) {
   ShadowPage& page = piece.page;
   const Tag tag = TagOf(*run.site);
   const int lane_cells_shift = run.lane_shift - page.shift;
   const uint64_t first_cell = piece.first >> page.shift;
+  if (OrderedAlike(piece, run)) {
+    for (uint64_t i = 0; i < piece.cells; ++i) {
+      Cell& cell = page.cells[piece.cell + i];
+      cell.read = now;
+      cell.read_lanes = run.same_lanes != 0
+                            ? run.same_lanes
+                            : uint32_t{1} << (run.lane + ((first_cell + i) >> lane_cells_shift));
+      cell.read_tag = tag;
+    }
+    return;
+  }
   // Stamps that are known to happen before what any lane does now: neighbours have the same.
   Stamp ordered_write = 0;
   Stamp ordered_read = 0;
@@ -92,7 +118,8 @@ void RaceChecker::LoadPiece(const Piece& piece, const RaceRun& run, Stamp now) {
     if (write != ordered_write) {
       if (clocks_.BeforeWarp(run.self, write, run.shared)) {
         ordered_write = write;
-      } else {
+      } else if (lanes != uint32_t{1} << lane ||
+                 (cell.write ^ now) >> kStampLaneShift != static_cast<Stamp>(lane)) {
         for (uint32_t left = lanes; left != 0; left &= left - 1) {
           CheckWrite(cell, 1 << page.shift, run, __builtin_ctz(left),
                      piece.first + (i << page.shift), nullptr);
@@ -127,6 +154,13 @@ void RaceChecker::StorePiece(const Piece& piece, const RaceRun& run, Stamp now, 
   const Tag tag = TagOf(*run.site);
   const int lane_cells_shift = run.lane_shift - page.shift;
   const uint64_t first_cell = piece.first >> page.shift;
+  if (OrderedAlike(piece, run)) {
+    for (uint64_t i = 0; i < piece.cells; ++i) {
+      uint64_t lane = run.lane + ((first_cell + i) >> lane_cells_shift);
+      page.cells[piece.cell + i] = {now | lane << kStampLaneShift, 0, 0, tag, 0};
+    }
+    return;
+  }
   Stamp ordered_write = 0;
   Stamp ordered_read = 0;
   for (uint64_t i = 0; i < piece.cells; ++i) {
@@ -138,7 +172,7 @@ void RaceChecker::StorePiece(const Piece& piece, const RaceRun& run, Stamp now, 
     if (write != ordered_write) {
       if (clocks_.BeforeWarp(run.self, write, run.shared)) {
         ordered_write = write;
-      } else {
+      } else if ((cell.write ^ now) >> kStampLaneShift != static_cast<Stamp>(lane)) {
         CheckWrite(cell, 1 << page.shift, run, lane, first, &same);
       }
     }

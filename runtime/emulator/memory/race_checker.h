@@ -59,6 +59,9 @@ class RaceChecker {
     bool read;
   };
 
+  // Whether the last accesses of all cells were alike and happen before what any lane does now: so
+  // it is mostly, and cells can be written without a look at each.
+  bool OrderedAlike(const Piece& piece, const RaceRun& run) const;
   void LoadPiece(const Piece& piece, const RaceRun& run, Stamp now);
   void StorePiece(const Piece& piece, const RaceRun& run, Stamp now, Same same);
   void CheckWrite(const Cell& cell, int cell_bytes, const RaceRun& run, int lane, uint64_t first,
