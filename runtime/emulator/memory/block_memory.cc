@@ -126,19 +126,25 @@ void BlockMemory::Start(uint32_t block) {
 
 int BlockMemory::SelfOf(int warp) const { return rank_ * clocks_.warps() + warp; }
 
-void BlockMemory::BlockBarrier(uint32_t warps) { clocks_.BlockBarrier(rank_, warps); }
+void BlockMemory::BlockBarrier(uint32_t warps) {
+  if (check_races_) clocks_.BlockBarrier(rank_, warps);
+}
 
 void BlockMemory::WarpBarrier(int warp, uint32_t lanes) {
-  clocks_.WarpBarrier(SelfOf(warp), lanes);
+  if (check_races_) clocks_.WarpBarrier(SelfOf(warp), lanes);
 }
 
 void BlockMemory::Fence(int warp, uint32_t lanes, Scope scope) {
   if (check_races_) clocks_.Fence(SelfOf(warp), lanes, scope);
 }
 
-void BlockMemory::Arrive(int warp, uint64_t key) { clocks_.Arrive(SelfOf(warp), key); }
+void BlockMemory::Arrive(int warp, uint64_t key) {
+  if (check_races_) clocks_.Arrive(SelfOf(warp), key);
+}
 
-void BlockMemory::Wait(int warp, uint64_t key) { clocks_.Wait(SelfOf(warp), key); }
+void BlockMemory::Wait(int warp, uint64_t key) {
+  if (check_races_) clocks_.Wait(SelfOf(warp), key);
+}
 
 const BlockMemory::Region* BlockMemory::FindOtherRegion(Space space, uint64_t address, int thread) {
   switch (space) {
@@ -259,8 +265,12 @@ ClusterMemory::ClusterMemory(LaunchMemory* launch)
 }
 
 void ClusterMemory::Start(absl::Span<const uint32_t> blocks) {
-  clocks_.Start(blocks);
+  if (launch_.options().check_races) clocks_.Start(blocks);
   for (size_t rank = 0; rank < blocks_.size(); ++rank) blocks_[rank]->Start(blocks[rank]);
+}
+
+void ClusterMemory::ClusterBarrier(absl::Span<const uint32_t> warps) {
+  if (launch_.options().check_races) clocks_.ClusterBarrier(warps);
 }
 
 void ClusterMemory::AddCounters() {

@@ -126,6 +126,10 @@ class BlockMemory {
   void StoreRun(const Access& access, const Run& run, const Region& region, const void* values);
   void AtomicLane(const Access& access, int lane, const Region& region, AtomicFunction function,
                   const void* operands, const void* compare, void* olds);
+  static Access OneLane(int warp, int lane, const AccessSite& site, uint64_t* address);
+  // False, and nothing done, if something is wrong.
+  bool CopyWhole(const Access& load, const Access& store, int lane, uint64_t bytes);
+  void CopyPieces(const Access& load, const Access& store, int lane, uint64_t bytes);
   void CheckWritten(const Access& access, const Run& run, const Region& region);
   void ReportBad(const Access& access, int lane, const Region* region);
   RaceRun RaceRunOf(const Access& access, const Run& run) const;
@@ -161,6 +165,7 @@ class BlockMemory {
   static constexpr int kRecent = 4;
   Region recent_[kRecent];
   std::vector<MemoryCounters> counters_;
+  std::vector<uint8_t> copied_;  // by the bulk copy that is under way
 };
 
 // The blocks of one cluster, run by one OS thread at a time. Without clusters: one block.
@@ -173,7 +178,7 @@ class ClusterMemory {
   BlockMemory& block(int rank) { return *blocks_[rank]; }
   int blocks() const { return static_cast<int>(blocks_.size()); }
   // The given warps (bits, by rank) waited for each other.
-  void ClusterBarrier(absl::Span<const uint32_t> warps) { clocks_.ClusterBarrier(warps); }
+  void ClusterBarrier(absl::Span<const uint32_t> warps);
   // Adds what was counted since the last call to the launch.
   void AddCounters();
 

@@ -83,7 +83,7 @@ TEST(BlockMemoryTest, VectorsAndWidths) {
         std::vector<uint8_t> loaded(stored.size());
         block.Load(0, Site(2, Space::kGlobal, AccessKind::kLoad, element, elements), lanes,
                    addresses.data(), loaded.data());
-        auto* memory = reinterpret_cast<const uint8_t*>(test.buffer);
+        const auto* memory = reinterpret_cast<const uint8_t*>(test.buffer);
         for (int lane = 0; lane < kWarpSize; ++lane) {
           for (int e = 0; e < elements; ++e) {
             if ((lanes >> lane & 1) == 0) continue;

@@ -124,7 +124,7 @@ class ClusterClocks {
   void Join(const std::vector<int>& participants);
   void ShareFences(const std::vector<int>& participants);
   void Acquire(int self, const ReleaseNode* node, uint32_t lanes);
-  void Tick(Warp& warp) { warp.now += warp.now != kLastClock; }
+  static void Tick(Warp& warp) { warp.now += warp.now != kLastClock; }
 
   ReleaseTable* releases_;
   int warps_;  // of a block

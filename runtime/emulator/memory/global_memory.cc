@@ -73,14 +73,14 @@ void GlobalMemory::Free(void* memory) {
   allocations_ = std::move(changed);
 }
 
-void GlobalMemory::MarkWritten(const void* memory, size_t bytes) {
+void GlobalMemory::MarkWritten(const void* memory, size_t bytes) const {
   std::shared_ptr<const AllocationList> allocations = Allocations();
   Allocation* allocation = Containing(*allocations, AddressOf(memory), bytes);
   if (allocation == nullptr) return;
   allocation->written.Set(AddressOf(memory) - allocation->begin, bytes);
 }
 
-void GlobalMemory::CopyWritten(const void* to, const void* from, size_t bytes) {
+void GlobalMemory::CopyWritten(const void* to, const void* from, size_t bytes) const {
   std::shared_ptr<const AllocationList> allocations = Allocations();
   Allocation* target = Containing(*allocations, AddressOf(to), bytes);
   Allocation* source = Containing(*allocations, AddressOf(from), bytes);

@@ -53,9 +53,10 @@ class GlobalMemory {
   void Free(void* memory) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // After a copy from the host: reading these bytes is not a fault.
-  void MarkWritten(const void* memory, size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void MarkWritten(const void* memory, size_t bytes) const ABSL_LOCKS_EXCLUDED(mutex_);
   // After a copy within the device: bytes of `to` become what those of `from` are.
-  void CopyWritten(const void* to, const void* from, size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CopyWritten(const void* to, const void* from, size_t bytes) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether the bytes lie in one allocation.
   bool Contains(const void* memory, size_t bytes) const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -440,6 +440,25 @@ TEST(RaceTest, ArriveAndWait) {
   EXPECT_THAT(test.Found(), ElementsAre("shared_race #2 block 0 thread 0 @0"));
 }
 
+TEST(RaceTest, BulkCopies) {
+  for (bool wait : {false, true}) {
+    TestLaunch test(Threads(1, 64, 4096));
+    Script block(&test, 0);
+    block.Load(kShared, 1, 0, 0);
+    AccessSite load = Site(8, kGlobal, AccessKind::kLoad);
+    AccessSite store = Site(9, kShared, AccessKind::kStore);
+    block.memory().Copy(0, 3, load, test.buffer, store, 1008, 2048);
+    block.memory().Arrive(0, 1);
+    if (wait) block.memory().Wait(1, 1);
+    block.Load(kShared, 1, kAll, 1024);
+    EXPECT_EQ(test.Found().empty(), wait);
+    if (!wait) {
+      EXPECT_TRUE(absl::StrContains(test.faults.Faults()[0].message,
+                                    "the store of instruction 9 by thread (3,0,0)"));
+    }
+  }
+}
+
 TEST(RaceTest, ClusterBarrier) {
   for (bool barrier : {false, true}) {
     LaunchOptions options = Threads(4, 32, 256);
