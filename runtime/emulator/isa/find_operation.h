@@ -4,7 +4,9 @@
 //   if (!convert.has_value()) ... not an instruction, or one that is not supported
 //
 // Names are taken apart, opcode and modifiers, in the order of the PTX ISA (7.0 to 9.0; what sm_80
-// and sm_90a have). Instructions on whole warps, memory and control flow are not found here.
+// and sm_90a have). Elsewhere: setp and testp (compare.h), add.cc and its kind (carry.h), shfl,
+// vote and match.all (warp_exchange.h), atom (atomic.h), mma (mma.h). Not here: memory and control
+// flow.
 #ifndef STAX_RUNTIME_EMULATOR_ISA_FIND_OPERATION_H_
 #define STAX_RUNTIME_EMULATOR_ISA_FIND_OPERATION_H_
 
