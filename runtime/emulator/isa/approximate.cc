@@ -69,4 +69,6 @@ uint64_t ReciprocalSqrtF64(uint64_t a) {
   return RoundToUpperHalf(1 / std::sqrt(FlushedUpperHalf(a)));
 }
 
+double ReciprocalSqrtFull(double a) { return 1 / std::sqrt(a); }
+
 }  // namespace stax::isa

@@ -22,10 +22,14 @@ double ApproximateDouble(Approximate function, double a);
 // div.approx.f32: a * (1 / b), so that for |b| above 2^126 it is 0, or NaN when a is infinite.
 double DivideApproximate(double a, double b);
 
-// The f64 forms look at the upper half of `a` only, and give 20 bits after the point: the lower
-// half of the result is zero. Subnormal numbers are zeros.
+// The .ftz forms of f64 look at the upper half of `a` only, and give 20 bits after the point: the
+// lower half of the result is zero. Subnormal numbers are zeros.
 uint64_t ReciprocalF64(uint64_t a);
 uint64_t ReciprocalSqrtF64(uint64_t a);
+
+// rsqrt.approx.f64, which is no instruction of the hardware: the processor's square root and
+// division, within 1 ulp.
+double ReciprocalSqrtFull(double a);
 
 }  // namespace stax::isa
 

@@ -10,7 +10,7 @@
 namespace stax::isa {
 
 // "addc.cc.u32", "madc.hi.u64". nullopt: not one of these.
-std::optional<CarryOperation> FindCarryOperation(absl::string_view name);
+std::optional<CarryOperation> FindCarryOperation(absl::string_view text);
 
 }  // namespace stax::isa
 

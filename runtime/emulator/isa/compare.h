@@ -15,7 +15,7 @@
 namespace stax::isa {
 
 // "setp.lt.ftz.f32", "setp.eq.and.s32", "testp.finite.f64". nullopt: not supported.
-std::optional<CompareOperation> FindCompareOperation(absl::string_view name);
+std::optional<CompareOperation> FindCompareOperation(absl::string_view text);
 
 // "set.gt.u32.f32": all ones or 1.0 where it holds, else 0; without a third source.
 std::optional<WarpOperation> FindSet(InstructionName name);

@@ -166,7 +166,7 @@ struct IntegerToInteger {
     const W value = static_cast<W>(bits);
     if constexpr (kSat != 0) {
       constexpr V kMin = std::numeric_limits<V>::min(), kMax = std::numeric_limits<V>::max();
-      const __int128 wide = value;
+      const __int128 wide = __int128{0} + value;
       if (wide < kMin) return kMin;
       if (wide > kMax) return kMax;
     }
@@ -286,6 +286,7 @@ bool Legal(Type from, Type to, const Modifiers& m) {
   const bool f32 = from == Type::kF32 || to == Type::kF32;
   const bool has_rounding = m.rounding.has_value();
   if (m.modes.ftz && !f32) return false;
+  if (m.modes.sat && to == Type::kBF16) return false;
   if (IsFloat(from) && IsFloat(to)) {
     if (from == to) return !has_rounding || m.to_integer;
     const bool narrows = BitsOf(to) < BitsOf(from) || (BitsOf(to) == 16 && BitsOf(from) == 16);

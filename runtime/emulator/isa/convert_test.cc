@@ -217,7 +217,8 @@ TEST(ConvertTest, OnlyWhatTheIsaHas) {
   for (const absl::string_view name :
        {"cvt.s32.f32", "cvt.f32.s32", "cvt.f16.f32", "cvt.rn.f32.f16", "cvt.rn.s32.f32",
         "cvt.rzi.f32.s32", "cvt.ftz.f64.f16", "cvt.rn.relu.f32.f64", "cvt.rm.relu.f16.f32",
-        "cvt.rni.f16.f32", "cvt.rn.u32.u32", "cvt.ftz.u32.u16", "cvt.f32", "cvt.rn.b32.f32"}) {
+        "cvt.rni.f16.f32", "cvt.rn.u32.u32", "cvt.ftz.u32.u16", "cvt.f32", "cvt.rn.b32.f32",
+        "cvt.rn.sat.bf16.f32"}) {
     EXPECT_FALSE(FindWarpOperation(name).has_value()) << name;
   }
 }

@@ -83,9 +83,8 @@ std::optional<WarpOperation> FindApproximate(InstructionName name) {
   if (!type.has_value()) return std::nullopt;
   if (*type == FloatType::kF64) {
     if (opcode == "rcp" && ftz) return MakeOperation<&ReciprocalF64>();
-    // Without .ftz it is the same: the ISA lets both flush subnormal numbers.
-    if (opcode == "rsqrt") return MakeOperation<&ReciprocalSqrtF64>();
-    return std::nullopt;
+    if (opcode != "rsqrt") return std::nullopt;
+    return ftz ? MakeOperation<&ReciprocalSqrtF64>() : MakeOperation<&ReciprocalSqrtFull>();
   }
   if (opcode == "div" && *type == FloatType::kF32) return PickOperation<DivideFamily, 4>(ftz);
   if (opcode == "rcp") return PickApproximate<Approximate::kReciprocal>(ftz, *type);

@@ -113,6 +113,14 @@ TEST(FloatFunctionsTest, F64FormsUseTheUpperHalf) {
     ASSERT_NEAR(r * a, 1, 0x1.9p-20) << a;
     ASSERT_NEAR(s * s * a, 1, 0x1.9p-19) << a;
   }
+  const OperationRunner full("rsqrt.approx.f64");
+  EXPECT_EQ(full(0x0000000000000001), 0x6180000000000000u);  // 2^-1074: subnormal numbers count
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t bits = random.Next() >> 1 & ~(uint64_t{1} << 62);
+    const uint64_t expected = Oracle(&ReciprocalSqrt, kOracleF64, bits, false);
+    ASSERT_LE(full(bits) - expected + 1, 2u) << bits;  // within 1 ulp
+  }
+  EXPECT_EQ(full(0x8000000000000000), 0xfff0000000000000u);
   EXPECT_EQ(rcp(0x0000000100000000), 0x7ff0000000000000u);  // subnormal
   EXPECT_EQ(rcp(0x8000000000000000), 0xfff0000000000000u);
   EXPECT_EQ(rcp(0xfff0000000000000), 0x8000000000000000u);

@@ -124,7 +124,7 @@ T MinRelu(T a, T b) {
 }
 template <typename T>
 T MaxRelu(T a, T b) {
-  return std::max(std::max(a, b), T{0});
+  return std::max({a, b, T{0}});
 }
 
 // A function of 16-bit numbers on both halves.

@@ -117,7 +117,7 @@ TEST(IntegerTest, SaturatesAndClampsAtZero) {
       ASSERT_EQ(sub(a, b), Clamp32(x - y));
       ASSERT_EQ(mad(a, b, a), Clamp32((x * y >> 32) + x));
       ASSERT_EQ(min(a, b), Wrap(t, std::max<__int128>(0, std::min(x, y))));
-      ASSERT_EQ(max(a, b), Wrap(t, std::max<__int128>(0, std::max(x, y))));
+      ASSERT_EQ(max(a, b), Wrap(t, std::max({__int128{0}, x, y})));
     }
   }
 }

@@ -24,7 +24,7 @@ struct TileOperation {
 
 // "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" (or .shared::cta), "stmatrix...",
 // "movmatrix.sync.aligned.m8n8.trans.b16". nullopt: not one of these; .b8x16 is not supported.
-std::optional<TileOperation> FindTileOperation(absl::string_view name);
+std::optional<TileOperation> FindTileOperation(absl::string_view text);
 
 // rows: [8 * tiles, 8] elements, as read from the addresses of lanes 0 to 8 * tiles - 1.
 // d: one pointer a register, to its 32 elements.

@@ -66,9 +66,9 @@ TEST(MatrixTilesTest, Transposes) {
   }
   TransposeTile(a, a);
   for (int lane = 0; lane < kWarpLanes; ++lane) {
-    const int row = lane / 4, column = 2 * (lane % 4);
-    EXPECT_EQ(a[lane], static_cast<uint32_t>(ElementOf(0, column + 1, row)) << 16 |
-                           ElementOf(0, column, row));
+    const int major = lane / 4, minor = 2 * (lane % 4);
+    EXPECT_EQ(a[lane], static_cast<uint32_t>(ElementOf(0, minor + 1, major)) << 16 |
+                           ElementOf(0, minor, major));
   }
 }
 

@@ -15,7 +15,8 @@
 namespace stax::isa {
 namespace {
 
-constexpr int kMaxM = 16, kMaxN = 8, kMaxK = 64;
+// The sides of the largest matrices: 32 by 16 and 16 by 64.
+constexpr int kMaxOuter = 32, kMaxK = 64;
 constexpr int kTf32Shift = 13;  // the bits of an f32 that tf32 does not have
 
 bool IsF8(MmaElement e) { return e == MmaElement::kE4M3 || e == MmaElement::kE5M2; }
@@ -88,14 +89,15 @@ void ForEachElement(const MmaFragment& fragment, MmaMatrix matrix, const Body& b
   }
 }
 
-// values: [rows, columns] row-major, `stride` apart.
+// values: [rows, columns] row-major
 void LoadMatrix(const MmaFragment& fragment, MmaMatrix matrix, const void* const* registers,
-                int stride, double* values) {
+                double* values) {
   const int bits = BitsOf(fragment.element);
   const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   ForEachElement(fragment, matrix, [&](MatrixPosition at, int reg, int lane, int index) {
     const uint64_t packed = LoadRegister(fragment, registers[reg], lane);
-    values[at.row * stride + at.column] = Decode(fragment.element, packed >> (bits * index) & mask);
+    values[at.row * fragment.columns + at.column] =
+        Decode(fragment.element, packed >> (bits * index) & mask);
   });
 }
 
@@ -108,7 +110,7 @@ void StoreMatrix(const MmaFragment& fragment, bool satfinite, const double* valu
       for (int index = 0; index < fragment.elements_a_register; ++index) {
         const MatrixPosition at =
             FragmentPosition(fragment, MmaMatrix::kAccumulator, lane, reg, index);
-        packed |= Encode(fragment.element, satfinite, values[at.row * kMaxN + at.column])
+        packed |= Encode(fragment.element, satfinite, values[at.row * fragment.columns + at.column])
                   << (bits * index);
       }
       if (fragment.register_bytes == 8) {
@@ -118,24 +120,6 @@ void StoreMatrix(const MmaFragment& fragment, bool satfinite, const double* valu
       }
     }
   }
-}
-
-MmaFragment MakeFragment(MmaElement element, int rows, int columns) {
-  MmaFragment result;
-  result.element = element;
-  result.rows = rows;
-  result.columns = columns;
-  result.register_bytes = element == MmaElement::kF64 ? 8 : 4;
-  result.elements_a_register = 8 * result.register_bytes / BitsOf(element);
-  result.registers = rows * columns / (kWarpLanes * result.elements_a_register);
-  return result;
-}
-
-std::optional<MmaElement> TakeElement(InstructionName& name) {
-  const int index = name.TakeOneOf(
-      {"f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "s32"});
-  if (index < 0) return std::nullopt;
-  return static_cast<MmaElement>(index);
 }
 
 // The shapes m * n * k that the ISA has for elements of `a`; `m` is 8 or 16, n is 8.
@@ -197,10 +181,33 @@ int BitsOf(MmaElement element) {
   }
 }
 
+MmaFragment MakeFragment(MmaElement element, int rows, int columns) {
+  MmaFragment result;
+  result.element = element;
+  result.rows = rows;
+  result.columns = columns;
+  result.register_bytes = element == MmaElement::kF64 ? 8 : 4;
+  result.elements_a_register = 8 * result.register_bytes / BitsOf(element);
+  result.registers = rows * columns / (kWarpLanes * result.elements_a_register);
+  return result;
+}
+
+std::optional<MmaElement> TakeMmaElement(InstructionName& name) {
+  const int index = name.TakeOneOf(
+      {"f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "s32"});
+  if (index < 0) return std::nullopt;
+  return static_cast<MmaElement>(index);
+}
+
 MatrixPosition FragmentPosition(const MmaFragment& fragment, MmaMatrix matrix, int lane, int reg,
                                 int index) {
-  const int group = lane / 4, in_group = lane % 4;
   const int per_register = fragment.elements_a_register;
+  if (fragment.wmma) {
+    const int slot = (lane * fragment.registers + reg) * per_register + index;
+    const int element = slot % (fragment.rows * fragment.columns);
+    return {element / fragment.columns, element % fragment.columns};
+  }
+  const int group = lane / 4, in_group = lane % 4;
   if (matrix == MmaMatrix::kAccumulator) {
     // Two neighbours in a row; the next two are eight rows below.
     const int element = reg * per_register + index;
@@ -224,11 +231,11 @@ std::optional<MmaOperation> FindMma(absl::string_view text) {
   if (shape < 0 || !name.Take("row") || !name.Take("col")) return std::nullopt;
   static constexpr int kM[] = {8, 8, 8, 16, 16, 16, 16, 16};
   static constexpr int kK[] = {4, 16, 32, 4, 8, 16, 32, 64};
-  const int m = kM[shape], n = kMaxN, k = kK[shape];
+  const int m = kM[shape], n = 8, k = kK[shape];
   MmaOperation result;
   result.satfinite = name.Take("satfinite");
-  const std::optional<MmaElement> d = TakeElement(name), a = TakeElement(name),
-                                  b = TakeElement(name), c = TakeElement(name);
+  const std::optional<MmaElement> d = TakeMmaElement(name), a = TakeMmaElement(name),
+                                  b = TakeMmaElement(name), c = TakeMmaElement(name);
   if (!d.has_value() || !a.has_value() || !b.has_value() || !c.has_value() || !name.done()) {
     return std::nullopt;
   }
@@ -243,17 +250,18 @@ std::optional<MmaOperation> FindMma(absl::string_view text) {
 
 void RunMma(const MmaOperation& operation, const void* const* a, const void* const* b,
             const void* const* c, void* const* d) {
-  double left[kMaxM * kMaxK], right[kMaxK * kMaxN], sums[kMaxM * kMaxN];
-  LoadMatrix(operation.a, MmaMatrix::kA, a, kMaxK, left);
-  LoadMatrix(operation.b, MmaMatrix::kB, b, kMaxN, right);
-  LoadMatrix(operation.c, MmaMatrix::kAccumulator, c, kMaxN, sums);
+  double left[kMaxOuter * kMaxK], right[kMaxK * kMaxOuter], sums[kMaxOuter * kMaxOuter];
+  LoadMatrix(operation.a, MmaMatrix::kA, a, left);
+  LoadMatrix(operation.b, MmaMatrix::kB, b, right);
+  LoadMatrix(operation.c, MmaMatrix::kAccumulator, c, sums);
   const bool fused = operation.a.element == MmaElement::kF64;
+  const int depth = operation.a.columns, columns = operation.b.columns;
   for (int row = 0; row < operation.a.rows; ++row) {
-    double* sum = sums + row * kMaxN;
-    for (int k = 0; k < operation.a.columns; ++k) {
-      const double factor = left[row * kMaxK + k];
-      for (int column = 0; column < kMaxN; ++column) {
-        const double other = right[k * kMaxN + column];
+    double* sum = sums + row * columns;
+    for (int k = 0; k < depth; ++k) {
+      const double factor = left[row * depth + k];
+      for (int column = 0; column < columns; ++column) {
+        const double other = right[k * columns + column];
         sum[column] = fused ? std::fma(factor, other, sum[column]) : sum[column] + factor * other;
       }
     }

@@ -1,4 +1,5 @@
-// mma.sync: d = a * b + c of small matrices whose elements are spread over the lanes of a warp.
+// mma.sync, and the products of wmma (runtime/emulator/isa/wmma.h): d = a * b + c of small matrices
+// whose elements are spread over the lanes of a warp.
 //
 //   MmaOperation mma = *FindMma("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
 //   const void* a[4]; ...                  // mma.a.registers registers of 32 elements
@@ -20,6 +21,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "runtime/emulator/isa/instruction_name.h"
 
 namespace stax::isa {
 
@@ -34,6 +36,9 @@ struct MmaFragment {
   int registers = 0;
   int register_bytes = 0;       // 4 or 8
   int elements_a_register = 0;  // of one lane
+  // The ISA leaves the layout of wmma's fragments open. Here a lane has consecutive elements of the
+  // row-major matrix; where registers hold more than the matrix has, lanes repeat it.
+  bool wmma = false;
 };
 
 enum class MmaMatrix { kA, kB, kAccumulator };
@@ -48,11 +53,17 @@ struct MmaOperation {
 
 // f16, bf16, tf32, f8, s8 and u8, s4 and u4, f64 in the shapes of sm_80 to sm_90a, .row.col. Not
 // supported: .b1, sparse matrices, m8n8k4 of f16. nullopt: not one of these.
-std::optional<MmaOperation> FindMma(absl::string_view name);
+std::optional<MmaOperation> FindMma(absl::string_view text);
 
 struct MatrixPosition {
   int row = 0, column = 0;
 };
+
+// How elements lie in registers; wmma as above, with as many registers as the elements need.
+MmaFragment MakeFragment(MmaElement element, int rows, int columns);
+
+// Takes the next modifier of a name if it is an element's type.
+std::optional<MmaElement> TakeMmaElement(InstructionName& name);
 
 // Where the element `index` of register `reg` of a lane is in the matrix.
 MatrixPosition FragmentPosition(const MmaFragment& fragment, MmaMatrix matrix, int lane, int reg,

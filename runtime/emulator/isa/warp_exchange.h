@@ -24,7 +24,7 @@ struct ShuffleResult {
 };
 
 // "shfl.sync.up.b32". nullopt: not one of these.
-std::optional<ShuffleMode> FindShuffle(absl::string_view name);
+std::optional<ShuffleMode> FindShuffle(absl::string_view text);
 
 // d = a of the lane that `b` and the clamp and segment mask `c` say. Arrays of 32 lanes; `d` may be
 // one of the others.
@@ -34,7 +34,7 @@ ShuffleResult Shuffle(ShuffleMode mode, uint32_t lanes, const uint32_t* a, const
 enum class VoteMode { kAll, kAny, kUni, kBallot };
 
 // "vote.sync.any.pred", "vote.sync.ballot.b32". nullopt: not one of these.
-std::optional<VoteMode> FindVote(absl::string_view name);
+std::optional<VoteMode> FindVote(absl::string_view text);
 
 // `predicates` a bit a lane. Of kBallot the value that each lane gets; of the others the resulting
 // predicates: all of `lanes`, or none.

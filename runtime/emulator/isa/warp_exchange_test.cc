@@ -43,7 +43,7 @@ TEST(WarpExchangeTest, ShufflesOfAWholeWarp) {
   EXPECT_EQ(result.predicates, kAllLanes);
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(d.lane[i], 100 + (i ^ 5));
   result = Shuffle(ShuffleMode::kIdx, kAllLanes, a.lane, Same(9).lane, Same(0x1f).lane, d.lane);
-  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(d.lane[i], 109u);
+  for (const uint32_t value : d.lane) EXPECT_EQ(value, 109u);
 }
 
 TEST(WarpExchangeTest, ShufflesOfSegments) {

@@ -68,8 +68,8 @@ uint64_t OracleBits(const OracleFormat& format, double value) {
   }
   int exponent = 0;
   const double significand = 2 * std::frexp(magnitude, &exponent);  // in [1, 2)
-  const auto field = static_cast<uint64_t>(exponent - 1 - format.min_exponent + 1);
-  return sign | field << fraction_bits |
+  const int field = exponent - format.min_exponent;                 // 1 for the least normal number
+  return sign | static_cast<uint64_t>(field) << fraction_bits |
          static_cast<uint64_t>(std::ldexp(significand - 1, fraction_bits));
 }
 
