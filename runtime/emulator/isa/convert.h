@@ -1,7 +1,8 @@
 // cvt between integers and floating formats. The narrow packed forms (f8, tf32, x2) are in
 // runtime/emulator/isa/convert_packed.h.
 //
-// Float to integer clamps to the range of the integer; what a NaN becomes is at NanAsInteger.
+// Float to integer clamps to the range of the integer. A NaN becomes 0, but with f64, u64 or s64 on
+// either side the highest bit alone.
 #ifndef STAX_RUNTIME_EMULATOR_ISA_CONVERT_H_
 #define STAX_RUNTIME_EMULATOR_ISA_CONVERT_H_
 

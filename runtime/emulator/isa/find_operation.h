@@ -5,8 +5,8 @@
 //
 // Names are taken apart, opcode and modifiers, in the order of the PTX ISA (7.0 to 9.0; what sm_80
 // and sm_90a have). Elsewhere: setp and testp (compare.h), add.cc and its kind (carry.h), shfl,
-// vote and match.all (warp_exchange.h), atom (atomic.h), mma (mma.h). Not here: memory and control
-// flow.
+// vote and match.all (warp_exchange.h), atom (atomic.h), mma (mma.h), wmma (wmma.h), ldmatrix and
+// its kind (matrix_tiles.h). Nowhere here: memory, control flow, predicates, video instructions.
 #ifndef STAX_RUNTIME_EMULATOR_ISA_FIND_OPERATION_H_
 #define STAX_RUNTIME_EMULATOR_ISA_FIND_OPERATION_H_
 
