@@ -99,7 +99,8 @@ def fp8(rng, n):
     x = (rng.uniform(-1, 1, (n, 2)) * 2.0**rng.uniform(-12, 18, (n, 2))).astype(np.float32)
     wide = x.astype(np.float64)
     yield Launch("float_to_fp8", grid, 64, [
-        scalar(n), In(x), Out(fmt.to_fp8(wide, 4).view(np.uint16).ravel()), Out(fmt.to_fp8(wide, 5).view(np.uint16).ravel())])
+        scalar(n), In(x), Out(fmt.to_fp8(wide, 4).view(np.uint16).ravel()),
+        Out(fmt.to_fp8(wide, 5).view(np.uint16).ravel())])
     codes = rng.integers(0, 256, (n, 2), np.uint8)
     # A NaN has many codes; they are left out, as infinities are not.
     codes[np.isnan(fmt.fp8_values(4)[codes]) | np.isnan(fmt.fp8_values(5)[codes])] = 0x7c

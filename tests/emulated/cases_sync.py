@@ -26,7 +26,8 @@ def scan(rng, size):
     tiles = Out(np.empty(blocks, np.uint64), initial=zeros(blocks, np.uint64), check=lambda actual: "" if (
         actual >> np.uint64(32) == 2).all() else "a tile has no prefix")
     yield Launch("scan_lookback", blocks, block, [
-        scalar(n), In(x), Out(np.cumsum(x, dtype=np.uint32)), tiles, Out(np.full(1, blocks, np.int32), initial=zeros(1, np.int32))])
+        scalar(n), In(x), Out(np.cumsum(x, dtype=np.uint32)), tiles,
+        Out(np.full(1, blocks, np.int32), initial=zeros(1, np.int32))])
 
 
 @case("warp_reduce", [32, 128, 320])

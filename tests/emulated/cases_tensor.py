@@ -57,8 +57,8 @@ def softmax_bf16(rng, size):
     expected = powers / powers.sum(axis=1, keepdims=True)
     # Half a unit of bf16, and what the exponentials and their rescaled sum may be off.
     yield Launch("softmax_bf16", rows, block, [
-        scalar(columns), In(x), Out(expected, np.uint16, decode=fmt.from_bf16, atol=0.5 * fmt.ulp_bf16(expected) * 1.02 + 1e-30,
-                                    rtol=columns * 2.0**-22)])
+        scalar(columns), In(x), Out(expected, np.uint16, decode=fmt.from_bf16, rtol=columns * 2.0**-22,
+                                    atol=0.5 * fmt.ulp_bf16(expected) * 1.02 + 1e-30)])
 
 
 @case("layernorm_f16", [(1, 8), (3, 264), (5, 512)])

@@ -1,7 +1,7 @@
 """Faults planted in small kernels: each is reported with its kind and line and nothing else is, and its twin is clean.
 
 planted_faults_test.py STAX_EMU [FILE_NAME_PART]
-planted_faults_test.py --reference-only [FILE_NAME_PART]      without the emulator: the files themselves, by ptxas if it is there
+planted_faults_test.py --reference-only [FILE_NAME_PART]      without the emulator: the files, by ptxas if it is there
 
 Each faults/*.ptx has two entries with the same parameters: `faulty`, and `right`, the same made right. Comments say
 

@@ -11,7 +11,8 @@ __device__ Moments merge(Moments a, Moments b) {
   const float count = a.count + b.count;
   if (count == 0) return a;
   const float distance = b.mean - a.mean;
-  return {count, a.mean + distance * (b.count / count), a.squares + b.squares + distance * distance * (a.count * b.count / count)};
+  return {count, a.mean + distance * (b.count / count),
+          a.squares + b.squares + distance * distance * (a.count * b.count / count)};
 }
 
 union Eight {

@@ -1,5 +1,5 @@
-// c[m, n] = a[m, k] b[k, n] + bias[m, n], not below zero, through the WMMA interface: wmma.load, wmma.mma and wmma.store. Sizes are multiples of
-// 16; a warp makes a tile, four of them a block.
+// c[m, n] = a[m, k] b[k, n] + bias[m, n], not below zero, through the WMMA interface: wmma.load, wmma.mma, wmma.store.
+// Sizes are multiples of 16; a warp makes a tile, four of them a block.
 #include <mma.h>
 
 constexpr int kTile = 16;
