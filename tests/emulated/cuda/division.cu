@@ -1,4 +1,4 @@
-// Quotients and remainders, of which 64-bit ones are long sequences on every GPU. results: [4, n] each.
+// Quotients and remainders, of which 64-bit ones are long sequences on every GPU. results: [rows, n].
 
 extern "C" __global__ void division64(int n, const long long* a, const long long* b, long long* results) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
