@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -13,11 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "llvm/ExecutionEngine/Orc/Core.h"
-#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
-#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
-#include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "runtime/cpu/object_loader.h"
 #include "runtime/cpu/thread_pool.h"
 #include "runtime/host_memory.h"
 
@@ -29,59 +24,10 @@ constexpr size_t kAlignment = 256;
 // compiler/codegen/codegen.h, calling convention.
 using CpuEntry = void (*)(void* const*, const int64_t*, int64_t, int64_t);
 
-absl::Status ToStatus(llvm::Error error, absl::string_view doing) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("cannot ", doing, ": ", llvm::toString(std::move(error))));
-}
-
-// Links object code into this process. Not LLJIT: it would bring LLVM's code generator along, 30 MB
-// to a program that compiles nothing.
-class ObjectLoader {
- public:
-  static absl::StatusOr<std::unique_ptr<ObjectLoader>> Create() {
-    auto process = llvm::orc::SelfExecutorProcessControl::Create(
-        nullptr, std::make_unique<llvm::orc::InPlaceTaskDispatcher>());
-    if (!process) return ToStatus(process.takeError(), "start the object loader");
-    return std::make_unique<ObjectLoader>(std::move(*process));
-  }
-  explicit ObjectLoader(std::unique_ptr<llvm::orc::ExecutorProcessControl> process)
-      : session_(std::move(process)), layer_(session_) {}
-  ~ObjectLoader() { llvm::consumeError(session_.endSession()); }
-
-  // Room for the code of one kernel.
-  llvm::orc::JITDylib& Add(const std::string& entry) {
-    return session_.createBareJITDylib(absl::StrCat(entry, "#", loaded_.fetch_add(1)));
-  }
-  void Remove(llvm::orc::JITDylib& dylib) { llvm::consumeError(session_.removeJITDylib(dylib)); }
-
-  absl::StatusOr<CpuEntry> Load(llvm::orc::JITDylib& dylib, const Variant& variant) {
-    if (llvm::Error error = layer_.add(
-            dylib, llvm::MemoryBuffer::getMemBufferCopy(variant.object(), variant.entry())))
-      return ToStatus(std::move(error), absl::StrCat("load the code of ", variant.entry()));
-    llvm::Expected<llvm::orc::ExecutorSymbolDef> symbol =
-        session_.lookup({&dylib}, session_.intern(variant.entry()));
-    if (!symbol) return ToStatus(symbol.takeError(), absl::StrCat("find ", variant.entry()));
-    return symbol->getAddress().toPtr<CpuEntry>();
-  }
-
- private:
-  llvm::orc::ExecutionSession session_;
-  llvm::orc::ObjectLinkingLayer layer_;
-  std::atomic<int> loaded_ = 0;  // makes the dylibs' names unique
-};
-
 class CpuKernel : public LoadedKernel {
  public:
-  CpuKernel(const std::string& entry, ObjectLoader* loader, ThreadPool* pool)
-      : loader_(loader), dylib_(loader->Add(entry)), pool_(pool) {}
-  ~CpuKernel() override { loader_->Remove(dylib_); }
-
-  absl::Status Load(const Variant& variant) {
-    absl::StatusOr<CpuEntry> entry = loader_->Load(dylib_, variant);
-    if (!entry.ok()) return entry.status();
-    entry_ = *entry;
-    return absl::OkStatus();
-  }
+  CpuKernel(std::unique_ptr<LoadedObject> code, ThreadPool* pool)
+      : code_(std::move(code)), entry_(reinterpret_cast<CpuEntry>(code_->entry())), pool_(pool) {}
 
   absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
                       int64_t grid, StreamHandle) override {
@@ -92,9 +38,8 @@ class CpuKernel : public LoadedKernel {
   }
 
  private:
-  ObjectLoader* loader_;
-  llvm::orc::JITDylib& dylib_;
-  CpuEntry entry_ = nullptr;
+  std::unique_ptr<LoadedObject> code_;
+  CpuEntry entry_;
   ThreadPool* pool_;
 };
 
@@ -189,9 +134,10 @@ absl::Status CheckTarget(const Target& target) {
 
 absl::StatusOr<std::unique_ptr<LoadedKernel>> CpuDevice::Load(const Variant& variant) {
   if (absl::Status status = CheckTarget(variant.target()); !status.ok()) return status;
-  auto kernel = std::make_unique<CpuKernel>(variant.entry(), loader_.get(), &pool_);
-  if (absl::Status status = kernel->Load(variant); !status.ok()) return status;
-  return kernel;
+  absl::StatusOr<std::unique_ptr<LoadedObject>> code =
+      loader_->Load(variant.object(), variant.entry());
+  if (!code.ok()) return code.status();
+  return std::make_unique<CpuKernel>(*std::move(code), &pool_);
 }
 
 }  // namespace
