@@ -228,6 +228,7 @@ uint32_t BlockMemory::AccessLocal(const Access& access, Values* values) {
     if (local_.written == nullptr) continue;
     if constexpr (kIsLoad) {
       if (local_written_.AllSet(row + address, bytes)) continue;
+      if (access.site.unused) continue;
       local_.written_begin = row;
       CheckWritten(access, {lane, 1, false, address}, local_);
     } else {

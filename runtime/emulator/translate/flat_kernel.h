@@ -1,0 +1,49 @@
+// One kernel with its calls inlined, as the translator takes it: no functions, scopes or labels are
+// left, and every variable has its place.
+#ifndef STAX_RUNTIME_EMULATOR_TRANSLATE_FLAT_KERNEL_H_
+#define STAX_RUNTIME_EMULATOR_TRANSLATE_FLAT_KERNEL_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/emulator/ptx/module.h"
+
+namespace stax::emulator {
+
+// Where a variable lies: its space, and its address there. Global and constant variables have host
+// addresses, the others offsets in their windows.
+struct Place {
+  ptx::Space space = ptx::Space::kGeneric;
+  uint64_t address = 0;
+};
+using Places = std::map<std::string, Place>;
+
+struct FlatKernel {
+  std::string name;
+  std::vector<ptx::Register> registers;
+  // Branch targets are operands of kind kLabel whose `integer` is a position in here; variables
+  // (kAddress and kSymbol with a name) have been renamed to the names in `places`. `call` and `ret`
+  // have become moves and branches.
+  std::vector<ptx::Instruction> instructions;
+  Places places;
+  int64_t parameter_bytes = 0;
+  std::vector<int64_t> parameter_offsets;
+  std::vector<int64_t> parameter_sizes;
+  int64_t local_bytes = 0;   // a thread's frame: local variables and parameters of calls
+  int64_t shared_bytes = 0;  // static; a dynamic array begins there
+};
+
+// The name in `places` of a function's own global or constant variable.
+std::string NameInModule(const ptx::Function& function, const ptx::Variable& variable);
+
+// `globals`: places of the module's global and constant variables. InvalidArgument naming the line
+// for a call that is recursive or not to a function of the module, and for an unknown name.
+absl::StatusOr<FlatKernel> Flatten(const ptx::Module& module, const ptx::Function& entry,
+                                   const Places& globals);
+
+}  // namespace stax::emulator
+
+#endif  // STAX_RUNTIME_EMULATOR_TRANSLATE_FLAT_KERNEL_H_

@@ -1,0 +1,56 @@
+// What is known about instructions that access memory before they run.
+#ifndef STAX_RUNTIME_EMULATOR_TRANSLATE_MEMORY_SITE_H_
+#define STAX_RUNTIME_EMULATOR_TRANSLATE_MEMORY_SITE_H_
+
+#include <cstdint>
+
+#include "runtime/emulator/isa/atomic.h"
+#include "runtime/emulator/isa/matrix_tiles.h"
+#include "runtime/emulator/isa/wmma.h"
+#include "runtime/emulator/memory/access.h"
+
+namespace stax::emulator {
+
+struct MemorySite {
+  AccessSite access;
+  isa::AtomicFunction atomic = nullptr;
+};
+
+// ldmatrix, stmatrix, movmatrix (without a site).
+struct TileSite {
+  isa::TileOperation tiles;
+  const MemorySite* site = nullptr;  // of rows of 16 bytes
+};
+
+// wmma.load and wmma.store.
+struct WmmaSite {
+  isa::WmmaOperation operation;
+  const MemorySite* site = nullptr;  // of single elements
+};
+
+// cp.async and cp.async.bulk.
+struct CopySite {
+  const MemorySite* from = nullptr;
+  const MemorySite* to = nullptr;
+  const MemorySite* barrier = nullptr;  // of the mbarrier that a bulk copy completes; may be null
+};
+
+enum class MbarrierOp : uint8_t {
+  kInit,
+  kInvalidate,
+  kArrive,
+  kArriveDrop,
+  kExpectTx,
+  kCompleteTx,
+  kArriveExpectTx,
+  kTestWait,    // of a state that arrive returned
+  kTestParity,  // of a parity
+};
+struct MbarrierSite {
+  MbarrierOp op = MbarrierOp::kInit;
+  const MemorySite* site = nullptr;
+};
+
+}  // namespace stax::emulator
+
+#endif  // STAX_RUNTIME_EMULATOR_TRANSLATE_MEMORY_SITE_H_
