@@ -1,0 +1,32 @@
+// The counters of a launch by the names that reports use.
+#ifndef STAX_RUNTIME_EMULATOR_LAUNCH_COUNTERS_H_
+#define STAX_RUNTIME_EMULATOR_LAUNCH_COUNTERS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/emulator/launch/launch.h"
+#include "runtime/emulator/ptx/module.h"
+#include "runtime/emulator/translate/translate.h"
+
+namespace stax::emulator {
+
+// Floating operations of one execution by one lane: an addition or multiplication is 1, a fused
+// multiply-add 2, packed types count each half. `tensor`: of one execution by a warp.
+struct Flops {
+  int f16 = 0;  // f16 and bf16
+  int f32 = 0;
+  int f64 = 0;
+  int64_t tensor = 0;
+};
+Flops FlopsOf(const ptx::Instruction& instruction);
+
+// In the order in which they are printed. "instructions" are those that warps executed.
+std::vector<std::pair<std::string, int64_t>> NamedCounters(const TranslatedKernel& kernel,
+                                                           const LaunchResult& result);
+
+}  // namespace stax::emulator
+
+#endif  // STAX_RUNTIME_EMULATOR_LAUNCH_COUNTERS_H_

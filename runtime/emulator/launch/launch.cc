@@ -1,0 +1,233 @@
+#include "runtime/emulator/launch/launch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/emulator/launch/cluster_runner.h"
+
+namespace stax::emulator {
+namespace {
+
+// CUDA C++ Programming Guide, "Compute Capabilities".
+constexpr uint64_t kMaxBlockThreads = 1024;
+constexpr uint64_t kMaxClusterBlocks =
+    16;  // 8 without cudaFuncAttributeNonPortableClusterSizeAllowed
+constexpr uint64_t kMaxGridYz = 65535;
+constexpr uint64_t kMaxGridX = 2147483647;
+constexpr uint64_t kMaxBlockZ = 64;
+constexpr auto kPoll = std::chrono::microseconds(100);
+
+uint64_t MaxSharedBytes(const std::string& target) {
+  return absl::StartsWith(target, "sm_90") ? 227 << 10 : 163 << 10;
+}
+
+int UsableCores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// Why the device would refuse the launch; empty: it would not.
+std::string WhyRefused(const ptx::Module& module, const CompiledKernel& kernel,
+                       const LaunchRequest& request, Dim3 cluster) {
+  const Dim3& block = request.block;
+  const ptx::Function& entry = *kernel.entry;
+  const uint64_t threads = block.count();
+  if (threads > kMaxBlockThreads || block.z > kMaxBlockZ)
+    return absl::StrCat("a block of ", block.x, " x ", block.y, " x ", block.z,
+                        " threads; at most ", kMaxBlockThreads, " and ", kMaxBlockZ, " in z");
+  const auto limit = static_cast<uint64_t>(entry.max_threads[0]) *
+                     static_cast<uint64_t>(entry.max_threads[1]) *
+                     static_cast<uint64_t>(entry.max_threads[2]);
+  if (limit > 0 && threads > limit)
+    return absl::StrCat("a block of ", threads, " threads; the kernel's .maxntid allows ", limit);
+  const int64_t* required = entry.required_threads;
+  if (required[0] > 0 &&
+      (block.x != required[0] || block.y != required[1] || block.z != required[2]))
+    return absl::StrCat("a block of ", block.x, " x ", block.y, " x ", block.z,
+                        " threads; the kernel's .reqntid is ", required[0], " x ", required[1],
+                        " x ", required[2]);
+  const uint64_t shared =
+      static_cast<uint64_t>(kernel.translated.flat.shared_bytes) + request.dynamic_shared_bytes;
+  if (shared > MaxSharedBytes(module.target))
+    return absl::StrCat(shared, " bytes of shared memory a block; ", module.target, " has ",
+                        MaxSharedBytes(module.target));
+  if (request.grid.x > kMaxGridX || request.grid.y > kMaxGridYz || request.grid.z > kMaxGridYz)
+    return absl::StrCat("a grid of ", request.grid.x, " x ", request.grid.y, " x ", request.grid.z,
+                        " blocks; at most 2^31-1 x 65535 x 65535");
+  if (cluster.count() > kMaxClusterBlocks)
+    return absl::StrCat("a cluster of ", cluster.count(), " blocks; at most ", kMaxClusterBlocks);
+  if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
+      request.grid.z % cluster.z != 0)
+    return absl::StrCat("a grid of ", request.grid.x, " x ", request.grid.y, " x ", request.grid.z,
+                        " blocks is no multiple of the cluster, ", cluster.x, " x ", cluster.y,
+                        " x ", cluster.z);
+  return "";
+}
+
+// The clusters of a launch, given out to workers.
+class Grid {
+ public:
+  Grid(LaunchState* state, uint64_t clusters, int workers)
+      : state_(*state), clusters_(clusters), stuck_at_(workers) {
+    for (auto& at : stuck_at_) at = 0;
+  }
+
+  // Adds how often each counter of the translated code was passed.
+  void Work(int worker, std::vector<uint64_t>& counts) {
+    std::vector<std::unique_ptr<ClusterRunner>> running;
+    std::vector<std::unique_ptr<ClusterRunner>> idle;
+    bool wants_more = true;  // nothing else to run, or all that there is spins
+    while (!state_.trapped) {
+      if (wants_more || running.empty()) {
+        const uint64_t next = next_.fetch_add(1);
+        if (next < clusters_) {
+          if (idle.empty()) idle.push_back(std::make_unique<ClusterRunner>(&state_, counts.data()));
+          running.push_back(std::move(idle.back()));
+          idle.pop_back();
+          running.back()->Start(next);
+        } else if (running.empty()) {
+          break;
+        }
+      }
+      bool all_stuck = true;
+      for (auto& runner : running) {
+        const ClusterRunner::Outcome outcome = runner->Run();
+        all_stuck &= outcome == ClusterRunner::Outcome::kStuck;
+        if (outcome != ClusterRunner::Outcome::kDone) continue;
+        idle.push_back(std::move(runner));
+      }
+      running.erase(std::remove(running.begin(), running.end(), nullptr), running.end());
+      wants_more = true;
+      const bool none_left = next_.load() >= clusters_;
+      if (running.empty() || !all_stuck || !none_left) continue;
+      if (!WaitForOthers(worker)) continue;
+      for (auto& runner : running) {
+        runner->GiveUp();
+        idle.push_back(std::move(runner));
+      }
+      running.clear();
+    }
+    stuck_at_[worker] = kFinished;
+    for (auto& runner : idle) runner->AddCounters();
+    for (auto& runner : running) runner->AddCounters();
+  }
+
+ private:
+  static constexpr uint64_t kFinished = ~uint64_t{0};
+
+  // Until something has changed (false), or all workers wait for something to change (true).
+  bool WaitForOthers(int worker) {
+    const uint64_t progress = state_.progress.load();
+    stuck_at_[worker] = progress + 1;
+    while (!state_.trapped) {
+      if (state_.progress.load() != progress) break;
+      bool all = true;
+      for (const auto& at : stuck_at_) all &= at == progress + 1 || at == kFinished;
+      if (all) return true;
+      std::this_thread::sleep_for(kPoll);
+    }
+    stuck_at_[worker] = 0;
+    return false;
+  }
+
+  LaunchState& state_;
+  const uint64_t clusters_;
+  std::atomic<uint64_t> next_ = 0;
+  // By worker: 0 while it runs, 1 + the progress at which it got stuck, or kFinished.
+  std::vector<std::atomic<uint64_t>> stuck_at_;
+};
+
+Dim3 ClusterOf(const ptx::Function& entry) {
+  Dim3 cluster;
+  if (entry.cluster[0] <= 0) return cluster;
+  cluster.x = static_cast<uint32_t>(entry.cluster[0]);
+  cluster.y = static_cast<uint32_t>(std::max<int64_t>(entry.cluster[1], 1));
+  cluster.z = static_cast<uint32_t>(std::max<int64_t>(entry.cluster[2], 1));
+  return cluster;
+}
+
+}  // namespace
+
+absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const CompiledKernel& kernel,
+                                    const LaunchRequest& request, GlobalMemory* memory) {
+  const TranslatedKernel& translated = kernel.translated;
+  const FlatKernel& flat = translated.flat;
+  if (static_cast<int64_t>(request.parameters.size()) != flat.parameter_bytes)
+    return absl::InvalidArgumentError(absl::StrCat(flat.name, " takes ", flat.parameter_bytes,
+                                                   " bytes of parameters, got ",
+                                                   request.parameters.size()));
+  if (request.grid.count() == 0 || request.block.count() == 0)
+    return absl::InvalidArgumentError("the grid and the block must not be empty");
+  LaunchResult result;
+  FaultSink faults(request.grid, request.block);
+  const Dim3 cluster = ClusterOf(*kernel.entry);
+  std::string refused = WhyRefused(module.module(), kernel, request, cluster);
+  if (!refused.empty()) {
+    faults.Add(FaultKind::kResourceLimit, -1, 0, 0, 0, [&] { return std::move(refused); });
+    result.faults = faults.Faults();
+    result.fault_count = faults.count();
+    return result;
+  }
+  LaunchOptions options;
+  options.grid = request.grid;
+  options.block = request.block;
+  options.cluster_blocks = static_cast<int>(cluster.count());
+  options.instructions = static_cast<int>(flat.instructions.size());
+  options.shared_bytes = static_cast<uint64_t>(flat.shared_bytes) + request.dynamic_shared_bytes;
+  if (translated.uses_reserved_shared)
+    options.shared_bytes = (options.shared_bytes + 15) / 16 * 16 + kReservedSharedBytes;
+  options.local_bytes = static_cast<uint64_t>(flat.local_bytes);
+  options.constants = module.constants().data();
+  options.constant_bytes = module.constant_bytes();
+  options.parameters = request.parameters.data();
+  options.parameter_bytes = request.parameters.size();
+  options.check_memory = request.check_memory;
+  options.check_races = request.check_races;
+  LaunchMemory launch_memory(memory, options, &faults);
+
+  LaunchState state;
+  state.kernel = &translated;
+  state.run = kernel.run;
+  state.memory = &launch_memory;
+  state.cluster = cluster;
+  state.explicit_cluster = kernel.entry->cluster[0] > 0 || kernel.entry->explicit_cluster;
+  state.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  const uint64_t clusters = request.grid.count() / cluster.count();
+  const int cores = request.threads > 0 ? request.threads : UsableCores();
+  const int workers = static_cast<int>(std::min<uint64_t>(cores, clusters));
+  Grid grid(&state, clusters, workers);
+  std::vector<std::vector<uint64_t>> counts(
+      workers, std::vector<uint64_t>(2 * static_cast<size_t>(translated.counters), 0));
+  std::vector<std::thread> threads;
+  for (int worker = 1; worker < workers; ++worker)
+    threads.emplace_back([&, worker] { grid.Work(worker, counts[worker]); });
+  grid.Work(0, counts[0]);
+  for (std::thread& thread : threads) thread.join();
+  if (state.trapped) return absl::AbortedError(absl::StrCat(flat.name, ": a thread ran into trap"));
+
+  result.faults = faults.Faults();
+  result.fault_count = faults.count();
+  result.executed.resize(flat.instructions.size());
+  for (size_t i = 0; i < flat.instructions.size(); ++i) {
+    const int counter = translated.counter_of[i];
+    if (counter < 0) continue;
+    for (const std::vector<uint64_t>& worker : counts) {
+      result.executed[i].warps += worker[2 * counter];
+      result.executed[i].lanes += worker[2 * counter + 1];
+    }
+  }
+  result.memory = launch_memory.counters();
+  result.memory_total = launch_memory.total();
+  result.touched = launch_memory.touched_sectors();
+  return result;
+}
+
+}  // namespace stax::emulator

@@ -1,0 +1,256 @@
+#include "runtime/emulator/launch/warp_scheduler.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stax::emulator {
+namespace {
+
+// Backward jumps before a group gives way: without a return to the scheduler, and with one.
+constexpr uint32_t kBudget = 1 << 14;
+constexpr int kTurns = 1 << 10;
+constexpr int kBlockShift = 8;
+constexpr uint64_t kResultMask = (1 << kBlockShift) - 1;
+
+}  // namespace
+
+void WarpScheduler::Start(uint32_t lanes) {
+  std::memset(registers_, 0, static_cast<size_t>(kernel_->register_bytes));
+  groups_.clear();
+  context_.live = lanes;
+  if (lanes != 0) Add(0, lanes, State::kReady);
+}
+
+void WarpScheduler::Add(uint32_t block, uint32_t lanes, State state) {
+  if (lanes == 0) return;
+  if (state == State::kReady || state == State::kYielded) {
+    for (Group& group : groups_) {
+      if (group.block == block && group.state == state) {
+        group.lanes |= lanes;
+        return;
+      }
+    }
+  }
+  Group group;
+  group.block = block;
+  group.lanes = lanes;
+  group.state = state;
+  groups_.push_back(group);
+}
+
+bool WarpScheduler::Take(Group& group) {
+  auto best = groups_.end();
+  for (auto candidate = groups_.begin(); candidate != groups_.end(); ++candidate) {
+    if (candidate->state == State::kComplete) {
+      best = candidate;
+      break;
+    }
+    if (candidate->state == State::kReady &&
+        (best == groups_.end() || candidate->block < best->block))
+      best = candidate;
+  }
+  if (best == groups_.end()) return false;
+  group = *best;
+  groups_.erase(best);
+  return true;
+}
+
+void WarpScheduler::Wait(const Group& group, uint32_t block) {
+  Group waiting;
+  waiting.block = block;
+  waiting.lanes = group.lanes;
+  waiting.state = State::kWaiting;
+  std::copy(context_.targets, context_.targets + kWarpLanes, waiting.members);
+  for (Group& other : groups_) {
+    if (other.state != State::kWaiting || other.block != block) continue;
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+      if (group.lanes >> lane & 1) other.members[lane] = waiting.members[lane];
+    }
+    other.lanes |= group.lanes;
+    CheckWaiting();
+    return;
+  }
+  groups_.push_back(waiting);
+  CheckWaiting();
+}
+
+void WarpScheduler::CheckWaiting() {
+  std::vector<Group> complete;
+  for (Group& group : groups_) {
+    if (group.state != State::kWaiting) continue;
+    uint32_t left = group.lanes;
+    while (left != 0) {
+      const uint32_t members = group.members[__builtin_ctz(left)];
+      uint32_t alike = 0;
+      for (int lane = 0; lane < kWarpLanes; ++lane) {
+        if ((left >> lane & 1) && group.members[lane] == members) alike |= 1U << lane;
+      }
+      left &= ~alike;
+      if (alike != (members & context_.live)) continue;
+      group.lanes &= ~alike;
+      Group ready;
+      ready.block = group.block;
+      ready.lanes = alike;
+      ready.state = State::kComplete;
+      complete.push_back(ready);
+    }
+  }
+  groups_.erase(std::remove_if(groups_.begin(), groups_.end(),
+                               [](const Group& group) { return group.lanes == 0; }),
+                groups_.end());
+  groups_.insert(groups_.end(), complete.begin(), complete.end());
+}
+
+void WarpScheduler::Scatter(uint32_t lanes) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int lane = __builtin_ctz(lanes);
+    Add(context_.targets[lane], 1U << lane, State::kReady);
+  }
+}
+
+WarpEvent WarpScheduler::Run() {
+  Group group;
+  int turns = kTurns;
+  // Lanes that go on at a block. The way back in a loop is what may never end.
+  auto go = [&](uint32_t from, uint32_t to, uint32_t lanes) {
+    const bool tired = ControlFlow::IsBackward(static_cast<int>(from), static_cast<int>(to)) &&
+                       lanes != 0 && --turns <= 0;
+    if (tired) turns = kTurns;
+    Add(to, lanes, tired ? State::kYielded : State::kReady);
+  };
+  while (Take(group)) {
+    context_.others = context_.live & ~group.lanes;
+    context_.budget = kBudget;
+    const uint64_t code = run_(registers_, &context_, group.block, group.lanes);
+    const auto block = static_cast<uint32_t>(code >> kBlockShift);
+    switch (static_cast<RunResult>(code & kResultMask)) {
+      case RunResult::kGoto:
+        go(group.block, block, group.lanes);
+        break;
+      case RunResult::kDiverge:
+        go(group.block, block, context_.taken);
+        go(group.block, context_.other_block, group.lanes & ~context_.taken);
+        break;
+      case RunResult::kScatter:
+        Scatter(group.lanes);
+        break;
+      case RunResult::kWait:
+        Wait(group, block);
+        break;
+      case RunResult::kBarrier:
+        arrived_ = group.lanes;
+        Add(block, group.lanes & ~context_.taken, State::kReady);
+        Add(block, context_.taken & group.lanes, State::kAtBarrier);
+        return WarpEvent::kBarrier;
+      case RunResult::kYield:
+        Add(block, group.lanes, State::kYielded);
+        break;
+      case RunResult::kExit:
+        context_.live &= ~group.lanes;
+        CheckWaiting();
+        break;
+      case RunResult::kTrap:
+        return WarpEvent::kTrap;
+    }
+  }
+  bool yielded = false;
+  std::vector<Group> again;
+  for (Group& group : groups_) {
+    if (group.state != State::kYielded) continue;
+    yielded = true;
+    again.push_back(group);
+  }
+  if (!yielded) return WarpEvent::kBlocked;
+  groups_.erase(std::remove_if(groups_.begin(), groups_.end(),
+                               [](const Group& g) { return g.state == State::kYielded; }),
+                groups_.end());
+  for (const Group& group : again) Add(group.block, group.lanes, State::kReady);
+  return WarpEvent::kYield;
+}
+
+void WarpScheduler::Release(uint32_t lanes) {
+  std::vector<Group> released;
+  for (Group& group : groups_) {
+    if (group.state != State::kAtBarrier || (group.lanes & lanes) == 0) continue;
+    released.push_back(group);
+    released.back().lanes &= lanes;
+    group.lanes &= ~lanes;
+  }
+  groups_.erase(std::remove_if(groups_.begin(), groups_.end(),
+                               [](const Group& group) { return group.lanes == 0; }),
+                groups_.end());
+  for (const Group& group : released) Add(group.block, group.lanes, State::kReady);
+}
+
+void WarpScheduler::SetBarrierResult(int instruction, uint32_t lanes, uint32_t value) {
+  auto result = kernel_->barrier_results.find(instruction);
+  if (result == kernel_->barrier_results.end()) return;
+  uint8_t* home = registers_ + result->second.offset;
+  uint32_t words[kWarpLanes];
+  if (result->second.bits == 1) {
+    std::memcpy(words, home, sizeof(uint32_t));
+    words[0] = value != 0 ? words[0] | lanes : words[0] & ~lanes;
+    std::memcpy(home, words, sizeof(uint32_t));
+    return;
+  }
+  std::memcpy(words, home, sizeof(words));
+  for (int lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes >> lane & 1) words[lane] = value;
+  }
+  std::memcpy(home, words, sizeof(words));
+}
+
+uint32_t WarpScheduler::at_barrier() const {
+  uint32_t lanes = 0;
+  for (const Group& group : groups_) {
+    if (group.state == State::kAtBarrier) lanes |= group.lanes;
+  }
+  return lanes;
+}
+
+uint32_t WarpScheduler::waiting() const {
+  uint32_t lanes = 0;
+  for (const Group& group : groups_) {
+    if (group.state == State::kWaiting) lanes |= group.lanes;
+  }
+  return lanes;
+}
+
+int WarpScheduler::waiting_instruction() const {
+  for (const Group& group : groups_) {
+    if (group.state == State::kWaiting) return kernel_->flow.blocks[group.block].begin;
+  }
+  return -1;
+}
+
+int WarpScheduler::spinning_instruction() const {
+  for (const Group& group : groups_) {
+    if (group.state == State::kReady) return kernel_->flow.blocks[group.block].begin;
+  }
+  return -1;
+}
+
+void WarpScheduler::Kill() {
+  groups_.clear();
+  context_.live = 0;
+}
+
+// FNV-1a over words.
+uint64_t WarpScheduler::Fingerprint() const {
+  constexpr uint64_t kOffset = 14695981039346656037U;
+  constexpr uint64_t kPrime = 1099511628211U;
+  uint64_t hash = kOffset;
+  auto mix = [&](uint64_t word) { hash = (hash ^ word) * kPrime; };
+  for (const Group& group : groups_) {
+    mix(group.block);
+    mix(uint64_t{group.lanes} << 8 | static_cast<uint64_t>(group.state));
+  }
+  for (int64_t at = 0; at + 8 <= kernel_->register_bytes; at += 8) {
+    uint64_t word;
+    std::memcpy(&word, registers_ + at, sizeof(word));
+    mix(word);
+  }
+  return hash;
+}
+
+}  // namespace stax::emulator
