@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "ir/artifact/artifact_io.h"
+#include "runtime/cpu/cpu_device.h"
+#include "runtime/cuda/cuda_device.h"
 #include "runtime/device.h"
 #include "runtime/executor.h"
 
@@ -117,7 +119,7 @@ absl::StatusOr<std::vector<TensorRef>> FromDlpack(absl::string_view what,
 
 absl::Status Open(StaxProgram& program, int device_id) {
   absl::StatusOr<std::unique_ptr<Device>> device =
-      OpenDevice(program.device_type == kDlCuda ? absl::StrCat("cuda:", device_id) : "cpu");
+      program.device_type == kDlCuda ? OpenCudaDevice(device_id) : OpenCpuDevice(/*threads=*/0);
   if (!device.ok()) return device.status();
   absl::StatusOr<std::unique_ptr<Executor>> executor =
       Executor::Create(program.program, device->get());

@@ -6,18 +6,20 @@
 #include "absl/strings/strip.h"
 #include "runtime/cpu/cpu_device.h"
 #include "runtime/cuda/cuda_device.h"
+#include "runtime/emulator/emulator_device.h"
 
 namespace stax {
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name) {
   if (name == "cpu") return OpenCpuDevice(/*threads=*/0);
+  if (name == "emu") return OpenEmulator();
   if (name == "cuda") return OpenCudaDevice(0);
   absl::string_view rest = name;
   int ordinal = 0;
   if (absl::ConsumePrefix(&rest, "cuda:") && absl::SimpleAtoi(rest, &ordinal) && ordinal >= 0)
     return OpenCudaDevice(ordinal);
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown device '", name, "'; known are cpu, cuda and cuda:N"));
+      absl::StrCat("unknown device '", name, "'; known are cpu, cuda, cuda:N and emu"));
 }
 
 std::string DeviceIdentity(const DeviceInfo& info) {

@@ -1,5 +1,5 @@
 // Device: where kernels run. Implementations: runtime/cpu (the machine itself), runtime/cuda
-// (driver API opened at run time). The emulator will be a third.
+// (driver API opened at run time), runtime/emulator (PTX on the CPU).
 #ifndef STAX_RUNTIME_DEVICE_H_
 #define STAX_RUNTIME_DEVICE_H_
 
@@ -32,7 +32,7 @@ class LoadedKernel {
 
 struct DeviceInfo {
   std::string name;            // "NVIDIA H200", the processor's model name
-  std::string kind;            // "cuda", "cpu"
+  std::string kind;            // "cuda", "cpu", "emu"
   std::string driver_version;  // "580.159.03 (CUDA 13.0)"; empty on the cpu
   int multiprocessors = 0;     // SMs, or cores used
   int64_t memory_bytes = 0;
@@ -58,7 +58,7 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) = 0;
 };
 
-// "cuda", "cuda:0", "cpu". InvalidArgument for another name (lists them); Unavailable when the
+// "cuda", "cuda:0", "cpu", "emu". InvalidArgument for another name (lists them); Unavailable when the
 // device or its driver is missing, saying exactly what was looked for (exit code 3).
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name);
 

@@ -189,7 +189,7 @@ int Main(int argc, char** argv) {
   Options options;
   CommandLine cli("stax-profile", "T.stax [options] | --calibrate [options]",
                   "Compares each kernel's time with its roofline prediction.");
-  cli.Option("device", "NAME", "cpu, cuda or cuda:N (default: what the program is for)",
+  cli.Option("device", "NAME", "cpu, cuda, cuda:N or emu (default: what the program is for)",
              &options.device);
   cli.Flag("calibrate", "measure the device itself", &options.calibrate);
   cli.Option("spec", "D.device", "use this calibration instead of measuring", &options.spec);

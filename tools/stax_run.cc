@@ -222,7 +222,7 @@ int Main(int argc, char** argv) {
   Options options;
   CommandLine cli("stax-run", "T.stax [options] | --onnx-test DIR...",
                   "Runs a program on .npy files, or ONNX backend-test folders.");
-  cli.Option("device", "NAME", "cpu, cuda or cuda:N (default: what the program is for)",
+  cli.Option("device", "NAME", "cpu, cuda, cuda:N or emu (default: what the program is for)",
              &options.device);
   cli.Repeated("input", "NAME=FILE", "value of an input: .npy, or .pb of ONNX's tests",
                &options.inputs);

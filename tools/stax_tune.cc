@@ -134,7 +134,7 @@ int Main(int argc, char** argv) {
   Options options;
   CommandLine cli("stax-tune", "P.stax [options]",
                   "Measures configurations of every kernel and keeps the fastest right one.");
-  cli.Option("device", "NAME", "cpu, cuda or cuda:N (default: what the program is for)",
+  cli.Option("device", "NAME", "cpu, cuda, cuda:N or emu (default: what the program is for)",
              &options.device);
   cli.Option("strategy", "NAME", "candidates (default) or exhaustive", &options.strategy);
   cli.Option("budget", "SECONDS", "stop after this time", &options.budget_seconds);

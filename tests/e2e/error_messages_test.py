@@ -173,7 +173,7 @@ def command_lines():
           "--dump=x: expected loop, kernel, llvm or ptx")
     for tool in ("run", "tune", "profile"):
         check("device " + tool, tool, ["good.stax", "--device=bogus"],
-              "unknown device 'bogus'; known are cpu, cuda and cuda:N")
+              "unknown device 'bogus'; known are cpu, cuda, cuda:N and emu")
         check("cuda:99 " + tool, tool, ["good.stax", "--device=cuda:99"], "no CUDA device.*", code=3)
     check("cat ptx of cpu", "cat", ["good.stax", "--ptx"],
           "good.stax is compiled for cpu:.* and has no PTX; compile it with --target=cuda:sm_90a")

@@ -1,0 +1,148 @@
+#include "runtime/emulator/emulator_device.h"
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/emulator/launch/emulator_module.h"
+#include "runtime/emulator/launch/launch.h"
+#include "runtime/emulator/memory/fault.h"
+#include "runtime/emulator/memory/global_memory.h"
+#include "runtime/emulator/ptx/parser.h"
+#include "runtime/host_memory.h"
+
+namespace stax {
+namespace {
+
+using emulator::CompiledKernel;
+using emulator::EmulatorModule;
+using emulator::Fault;
+
+// Of the chip that is emulated, an H200 (CUDA C++ Programming Guide; the last-level cache as its
+// driver reports it).
+constexpr int kMultiprocessors = 132;
+constexpr int64_t kL2Bytes = int64_t{60} << 20;
+
+std::string Describe(const CompiledKernel& kernel, const Fault& fault, int64_t count) {
+  std::string text = emulator::FaultKindName(fault.kind);
+  if (fault.instruction >= 0) {
+    const ptx::Instruction& at = kernel.translated.flat.instructions[fault.instruction];
+    absl::StrAppend(&text, " at line ", at.line, " of its PTX (", at.Name(), ")");
+  }
+  absl::StrAppendFormat(&text, ", block (%d,%d,%d), thread (%d,%d,%d): %s", fault.block_position.x,
+                        fault.block_position.y, fault.block_position.z, fault.thread_position.x,
+                        fault.thread_position.y, fault.thread_position.z, fault.message);
+  if (count > 1) absl::StrAppend(&text, "; ", count, " faults in all");
+  return text;
+}
+
+class EmulatorKernel : public LoadedKernel {
+ public:
+  EmulatorKernel(std::unique_ptr<EmulatorModule> module, const CompiledKernel* kernel,
+                 uint32_t block_threads, emulator::GlobalMemory* memory)
+      : module_(std::move(module)),
+        kernel_(kernel),
+        block_threads_(block_threads),
+        memory_(memory) {}
+
+  absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
+                      int64_t grid, StreamHandle) override {
+    const std::string& name = kernel_->translated.flat.name;
+    if (grid > std::numeric_limits<int32_t>::max())
+      return absl::OutOfRangeError(absl::StrCat(name, ": a grid of ", grid, " blocks"));
+    emulator::LaunchRequest request;
+    request.grid.x = static_cast<uint32_t>(grid);
+    request.block.x = block_threads_;
+    for (void* buffer : buffers) Append(reinterpret_cast<uintptr_t>(buffer), request.parameters);
+    for (int64_t size : sizes) Append(size, request.parameters);
+    absl::StatusOr<emulator::LaunchResult> result =
+        emulator::Launch(*module_, *kernel_, request, memory_);
+    if (!result.ok()) return result.status();
+    if (result->faults.empty()) return absl::OkStatus();
+    return absl::AbortedError(
+        absl::StrCat(name, ": ", Describe(*kernel_, result->faults.front(), result->fault_count)));
+  }
+
+ private:
+  // All parameters of Stax's kernels have 8 bytes.
+  template <typename T>
+  static void Append(T value, std::vector<uint8_t>& to) {
+    static_assert(sizeof(value) == sizeof(int64_t));
+    to.resize(to.size() + sizeof(value));
+    std::memcpy(to.data() + to.size() - sizeof(value), &value, sizeof(value));
+  }
+
+  std::unique_ptr<EmulatorModule> module_;
+  const CompiledKernel* kernel_;
+  uint32_t block_threads_;
+  emulator::GlobalMemory* memory_;
+};
+
+class EmulatorDevice : public Device {
+ public:
+  EmulatorDevice() {
+    info_.name = "Stax emulator of an H200";
+    info_.kind = "emu";
+    info_.multiprocessors = kMultiprocessors;
+    info_.memory_bytes = HostMemoryBytes();
+    info_.l2_bytes = kL2Bytes;
+    info_.best_target = "cuda:sm_90a";
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+
+  absl::StatusOr<void*> Allocate(size_t bytes) override { return memory_.Allocate(bytes); }
+  void Free(void* memory) override { memory_.Free(memory); }
+
+  absl::Status CopyIn(void* device, const void* host, size_t bytes) override {
+    if (bytes == 0) return absl::OkStatus();
+    std::memcpy(device, host, bytes);
+    memory_.MarkWritten(device, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status CopyOut(void* host, const void* device, size_t bytes) override {
+    if (bytes > 0) std::memcpy(host, device, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle) override {
+    if (bytes == 0) return absl::OkStatus();
+    std::memmove(to, from, bytes);
+    memory_.CopyWritten(to, from, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+
+  absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) override {
+    if (variant.target().kind() != "cuda")
+      return absl::InvalidArgumentError(
+          absl::StrCat("the program is compiled for ", variant.target().kind(), ":",
+                       variant.target().arch(), "; the emulator runs cuda programs"));
+    absl::StatusOr<ptx::Module> parsed = ptx::ParsePtx(variant.ptx(), variant.entry());
+    if (!parsed.ok()) return parsed.status();
+    absl::StatusOr<std::unique_ptr<EmulatorModule>> module =
+        EmulatorModule::Load(*std::move(parsed), &memory_);
+    if (!module.ok()) return module.status();
+    absl::StatusOr<const CompiledKernel*> kernel = (*module)->Kernel(variant.entry());
+    if (!kernel.ok())
+      return absl::Status(kernel.status().code(),
+                          absl::StrCat(variant.entry(), ": ", kernel.status().message()));
+    return std::make_unique<EmulatorKernel>(*std::move(module), *kernel, variant.block_threads(),
+                                            &memory_);
+  }
+
+ private:
+  DeviceInfo info_;
+  emulator::GlobalMemory memory_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> OpenEmulator() {
+  return std::make_unique<EmulatorDevice>();
+}
+
+}  // namespace stax
