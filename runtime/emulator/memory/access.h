@@ -61,9 +61,9 @@ struct AccessSite {
   int elements = 1;       // 1, 2, 4, 8
   // Volatile, relaxed, acquire, release: no race with other strong accesses. Atomics always are.
   bool strong = false;
-  // The loaded value decides nothing: only some of its bits are used, as when a field of a struct is
-  // set, or it is stored again, as when a struct with padding is copied. Local memory that nobody has
-  // written may be read so.
+  // The loaded value decides nothing: only some of its bits are used, as when a field of a struct
+  // is set, or it is stored again, as when a struct with padding is copied. Local memory that
+  // nobody has written may be read so.
   bool unused = false;
   // As if a fence of `scope` stood after (acquire) or before (release) the access.
   bool acquire = false;

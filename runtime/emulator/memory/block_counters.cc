@@ -20,8 +20,14 @@ Coalescing GlobalPieces(uint32_t good, const uint64_t* addresses, int bytes, boo
   return CoalescingOf(first, last - first + bytes);
 }
 
-Wavefronts SharedWavefronts(uint32_t good, const uint64_t* addresses, int bytes, bool single) {
-  return single ? LeastWavefrontsOf(good, bytes) : WavefrontsOf(good, addresses, bytes);
+// Lanes of a run on its own have consecutive addresses, or all the same.
+Wavefronts SharedWavefronts(uint32_t good, const uint64_t* addresses, int bytes, bool is_load,
+                            bool single) {
+  const bool consecutive =
+      single && good != 0 &&
+      addresses[__builtin_ctz(good)] != addresses[kWarpSize - 1 - __builtin_clz(good)];
+  return consecutive ? LeastWavefrontsOf(good, bytes)
+                     : WavefrontsOf(good, addresses, bytes, is_load);
 }
 
 }  // namespace
@@ -162,7 +168,7 @@ void BlockMemory::CountLoad(const Access& access, uint32_t good, bool single) {
     c.global_load_transactions += pieces.lines;
     c.global_load_bytes += asked;
   } else if (access.space == Space::kShared) {
-    Wavefronts fronts = SharedWavefronts(good, access.addresses, bytes, single);
+    Wavefronts fronts = SharedWavefronts(good, access.addresses, bytes, true, single);
     ++c.shared_load_requests;
     c.shared_load_wavefronts += fronts.wavefronts;
     c.shared_load_bank_conflicts += fronts.wavefronts - fronts.least;
@@ -184,7 +190,7 @@ void BlockMemory::CountStore(const Access& access, uint32_t good, bool single) {
     c.global_store_transactions += pieces.lines;
     c.global_store_bytes += asked;
   } else if (access.space == Space::kShared) {
-    Wavefronts fronts = SharedWavefronts(good, access.addresses, bytes, single);
+    Wavefronts fronts = SharedWavefronts(good, access.addresses, bytes, false, single);
     ++c.shared_store_requests;
     c.shared_store_wavefronts += fronts.wavefronts;
     c.shared_store_bank_conflicts += fronts.wavefronts - fronts.least;

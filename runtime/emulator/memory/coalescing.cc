@@ -16,6 +16,16 @@ int GroupLanes(int bytes) {
   return bytes <= 8 ? 16 : 8;
 }
 
+// Whether every two active lanes whose numbers differ in this bit alone have the same address.
+bool ArePairs(uint32_t lanes, const uint64_t* addresses, int bit) {
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    const int other = lane ^ bit;
+    if ((lanes >> other & 1) != 0 && addresses[lane] != addresses[other]) return false;
+  }
+  return true;
+}
+
 uint32_t LanesFrom(int first, int count) {
   return static_cast<uint32_t>(((uint64_t{1} << count) - 1) << first);
 }
@@ -89,9 +99,12 @@ Wavefronts LeastWavefrontsOf(uint32_t lanes, int bytes) {
   return result;
 }
 
-Wavefronts WavefrontsOf(uint32_t lanes, const uint64_t* addresses, int bytes) {
+Wavefronts WavefrontsOf(uint32_t lanes, const uint64_t* addresses, int bytes, bool is_load) {
   Wavefronts result;
   int group = GroupLanes(bytes);
+  if (is_load && group < kWarpSize &&
+      (ArePairs(lanes, addresses, 1) || ArePairs(lanes, addresses, 2)))
+    group *= 2;
   for (int first = 0; first < kWarpSize; first += group) {
     uint32_t active = lanes & LanesFrom(first, group);
     if (active == 0) continue;

@@ -36,10 +36,13 @@ struct Wavefronts {
 
 // Shared memory has 32 banks of 4 bytes. Up to 4 bytes a lane, the whole warp goes at once; 8 bytes
 // go in two half-warps, 16 in four quarter-warps, none where no lane is active. Each of these needs
-// as many wavefronts as some bank has distinct words asked of it.
-Wavefronts WavefrontsOf(uint32_t lanes, const uint64_t* addresses, int bytes);
+// as many wavefronts as some bank has distinct words asked of it. Loads of 8 and 16 bytes go in
+// half as many groups, of twice the lanes, when all active lanes whose numbers differ in bit 0
+// alone have the same address, or all that differ in bit 1 alone. Found on an H200, whose counts
+// for 405 patterns are testdata/h200_wavefronts.txt.
+Wavefronts WavefrontsOf(uint32_t lanes, const uint64_t* addresses, int bytes, bool is_load);
 
-// Of these lanes when no bank has more than one word asked of it.
+// Of these lanes when they have consecutive addresses, which no two share.
 Wavefronts LeastWavefrontsOf(uint32_t lanes, int bytes);
 
 }  // namespace stax::emulator

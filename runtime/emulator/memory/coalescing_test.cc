@@ -1,7 +1,10 @@
 #include "runtime/emulator/memory/coalescing.h"
 
 #include <cstdint>
+#include <fstream>
 #include <functional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -26,6 +29,7 @@ struct Case {
   int wavefronts;
   int least;
   uint32_t lanes = kAll;
+  bool is_load = true;
 };
 
 void Check(const std::vector<Case>& cases) {
@@ -35,10 +39,9 @@ void Check(const std::vector<Case>& cases) {
     Coalescing pieces = CoalescingOf(c.lanes, addresses.data(), c.bytes);
     EXPECT_EQ(pieces.sectors, c.sectors);
     EXPECT_EQ(pieces.lines, c.lines);
-    Wavefronts fronts = WavefrontsOf(c.lanes, addresses.data(), c.bytes);
+    Wavefronts fronts = WavefrontsOf(c.lanes, addresses.data(), c.bytes, c.is_load);
     EXPECT_EQ(fronts.wavefronts, c.wavefronts);
     EXPECT_EQ(fronts.least, c.least);
-    EXPECT_EQ(LeastWavefrontsOf(c.lanes, c.bytes).least, c.least);
   }
 }
 
@@ -67,8 +70,10 @@ TEST(CoalescingTest, Offsets) {
 TEST(CoalescingTest, BroadcastAndShuffledLanes) {
   Check({
       {"one word", 4, [](uint64_t) { return 64; }, 1, 1, 1, 1},
-      {"one double", 8, [](uint64_t) { return 64; }, 1, 1, 2, 2},
-      {"one vector", 16, [](uint64_t) { return 64; }, 1, 1, 4, 4},
+      {"one double", 8, [](uint64_t) { return 64; }, 1, 1, 1, 1},
+      {"one vector", 16, [](uint64_t) { return 64; }, 1, 1, 2, 2},
+      {"one double, stored", 8, [](uint64_t) { return 64; }, 1, 1, 2, 2, kAll, false},
+      {"one vector, stored", 16, [](uint64_t) { return 64; }, 1, 1, 4, 4, kAll, false},
       {"reversed", 4, [](uint64_t i) { return 4 * (31 - i); }, 4, 1, 1, 1},
       {"even lanes, then odd ones", 4, [](uint64_t i) { return 4 * (i / 2 + i % 2 * 16); }, 4, 1, 1,
        1},
@@ -83,7 +88,8 @@ TEST(CoalescingTest, SomeLanes) {
       {"every other lane", 4, [](uint64_t i) { return 4 * i; }, 4, 1, 1, 1, 0x55555555},
       {"a lane", 4, [](uint64_t i) { return 4 * i; }, 1, 1, 1, 1, 0x80000000},
       {"first half of 8 bytes", 8, [](uint64_t i) { return 8 * i; }, 4, 1, 1, 1, 0xffff},
-      {"a lane of each quarter", 16, [](uint64_t i) { return 16 * i; }, 4, 4, 4, 4, 0x01010101},
+      {"a lane of each quarter", 16, [](uint64_t i) { return 16 * i; }, 4, 4, 4, 2, 0x01010101},
+      {"the same, stored", 16, [](uint64_t i) { return 16 * i; }, 4, 4, 4, 4, 0x01010101, false},
       {"a quarter of 16 bytes", 16, [](uint64_t i) { return 16 * i; }, 4, 1, 1, 1, 0xff00},
   });
 }
@@ -146,7 +152,7 @@ TEST(CoalescingTest, ConflictsOfEachDegree) {
     // The first lanes in bank 0, one word each, the others in a bank of their own.
     std::vector<uint64_t> addresses =
         Addresses([&](uint64_t i) { return i < ways ? 128 * i : 4 * i; });
-    Wavefronts fronts = WavefrontsOf(kAll, addresses.data(), 4);
+    Wavefronts fronts = WavefrontsOf(kAll, addresses.data(), 4, true);
     EXPECT_EQ(fronts.wavefronts, ways);
     EXPECT_EQ(fronts.least, 1);
   }
@@ -158,6 +164,35 @@ TEST(CoalescingTest, Stretches) {
   EXPECT_EQ(CoalescingOf(31, 2).sectors, 2);
   EXPECT_EQ(CoalescingOf(64, 4096).sectors, 128);
   EXPECT_EQ(CoalescingOf(64, 4096).lines, 33);
+}
+
+// What an H200 counted.
+TEST(CoalescingTest, WavefrontsAreTheHardwares) {
+  std::ifstream file("runtime/emulator/memory/testdata/h200_wavefronts.txt");
+  int patterns = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    int bytes = 0;
+    uint32_t lanes = 0;
+    int counted[4] = {};
+    words >> bytes >> std::hex >> lanes >> std::dec;
+    for (int& count : counted) words >> count;
+    std::vector<uint64_t> addresses(32);
+    for (uint64_t& address : addresses) {
+      words >> address;
+      address *= static_cast<uint64_t>(bytes);
+    }
+    ASSERT_TRUE(words) << line;
+    for (const bool is_load : {true, false}) {
+      const Wavefronts fronts = WavefrontsOf(lanes, addresses.data(), bytes, is_load);
+      const int* expected = is_load ? counted : counted + 2;
+      EXPECT_EQ(fronts.wavefronts, expected[0]) << line << " load: " << is_load;
+      EXPECT_EQ(fronts.wavefronts - fronts.least, expected[1]) << line << " load: " << is_load;
+    }
+    ++patterns;
+  }
+  EXPECT_EQ(patterns, 405);
 }
 
 }  // namespace
