@@ -55,6 +55,12 @@ std::string FormatOf(absl::string_view path) {
   return absl::EndsWith(path, ".onnx") ? "onnx" : "textproto";
 }
 
+// For who gave a file of neither kind: what an error in it was found as.
+absl::string_view ReadAs(absl::string_view path) {
+  bool known = absl::EndsWith(path, ".onnx") || absl::EndsWith(path, ".textproto");
+  return known ? "" : " (only files ending in .onnx are read as ONNX)";
+}
+
 absl::StatusOr<Program> Compile(const std::string& path, const Options& options) {
   CompileOptions compile;
   absl::StatusOr<TargetSpec> target = ParseTarget(options.target);
@@ -70,14 +76,23 @@ absl::StatusOr<Program> Compile(const std::string& path, const Options& options)
     dump_pass = *pass;
   }
   compile.observer = [&](const std::string& pass, absl::Duration time, const std::string& dump) {
-    if (options.timing && !options.quiet) std::cerr << pass << ": " << absl::FormatDuration(time) << "\n";
+    if (options.timing && !options.quiet)
+      std::cerr << pass << ": " << absl::FormatDuration(time) << "\n";
     if (!dump_pass.empty() && absl::StartsWith(pass, dump_pass)) std::cout << dump << "\n";
   };
   absl::StatusOr<std::string> model = ReadFile(path);
   if (!model.ok()) return model.status();
+  if (absl::StartsWith(*model, "STAXART"))
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        " is a Stax artifact; expected a model (.onnx) or a graph in text form (.textproto)"));
   absl::StatusOr<Graph> graph = GraphFromModel(*model, FormatOf(path));
-  if (!graph.ok())
-    return absl::Status(graph.status().code(), absl::StrCat(path, ": ", graph.status().message()));
+  if (!graph.ok()) {
+    bool missing = absl::IsUnimplemented(graph.status());
+    return absl::Status(graph.status().code(),
+                        absl::StrCat(path, ": ", missing ? "not supported: " : "",
+                                     graph.status().message(), ReadAs(path)));
+  }
   return CompileGraph(*graph, compile);
 }
 
@@ -113,7 +128,9 @@ int Main(int argc, char** argv) {
   Options options;
   CommandLine cli("stax-compile", "MODEL [options]",
                   "Compiles an ONNX model (.onnx) or a graph in text form (.textproto).");
-  cli.Option("target", "TARGET", "cuda:sm_90a, cuda:sm_80, cpu, cpu:x86-64-v3, cpu:x86-64-v4",
+  cli.Option("target", "TARGET",
+             "cpu (this machine's best, the default), cpu:x86-64-v3, cpu:x86-64-v4, "
+             "cuda (sm_90a), cuda:sm_80, cuda:sm_90a",
              &options.target);
   cli.Flag("explain", "say what was fused, tiled and chosen", &options.explain);
   cli.Option("dump", "STAGE", "print a stage: loop, kernel, llvm or ptx", &options.dump);
@@ -144,6 +161,10 @@ int Main(int argc, char** argv) {
     absl::Status status = WriteProgram(options.output, *program);
     if (!status.ok()) return cli.Fail(status);
   }
+  if (options.output.empty() && options.dump.empty() && !options.explain && !options.timing &&
+      !options.quiet)
+    std::cerr << "compiled; nothing was written: -o P.stax writes the program, --explain and "
+                 "--dump=STAGE print it\n";
   return cli.Done();
 }
 

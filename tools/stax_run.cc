@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -69,13 +70,21 @@ absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
   absl::StatusOr<std::map<std::string, std::string>> parsed = ParsePairs("--input", pairs);
   if (!parsed.ok()) return parsed.status();
   std::map<std::string, std::string>& files = *parsed;
-  std::vector<HostTensor> inputs;
   std::vector<std::string> names;
   for (int b : program.inputs()) {
     if (b < 0 || b >= program.buffers_size())
       return absl::InvalidArgumentError("the program is damaged: an input is no buffer");
+    names.push_back(program.buffers(b).name());
+  }
+  // Before what is missing: a name that was mistyped is both.
+  for (const auto& [name, file] : files) {
+    if (!absl::c_linear_search(names, name))
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the program has no input '", name, "'; its inputs are ", absl::StrJoin(names, ", ")));
+  }
+  std::vector<HostTensor> inputs;
+  for (int b : program.inputs()) {
     const std::string& name = program.buffers(b).name();
-    names.push_back(name);
     auto file = files.find(name);
     if (file == files.end())
       return absl::InvalidArgumentError(absl::StrCat(
@@ -84,12 +93,7 @@ absl::StatusOr<std::vector<HostTensor>> ReadInputs(const Program& program,
     absl::StatusOr<HostTensor> tensor = ReadTensor(file->second);
     if (!tensor.ok()) return tensor.status();
     inputs.push_back(*std::move(tensor));
-    files.erase(file);
   }
-  if (!files.empty())
-    return absl::InvalidArgumentError(absl::StrCat("the program has no input '",
-                                                   files.begin()->first, "'; its inputs are ",
-                                                   absl::StrJoin(names, ", ")));
   return inputs;
 }
 
@@ -118,8 +122,11 @@ absl::StatusOr<Expected> ReadExpected(const Program& program, const Options& opt
     int o = 0;
     while (o < program.outputs_size() && program.outputs(o).name() != name) ++o;
     if (o == program.outputs_size())
-      return absl::InvalidArgumentError(
-          absl::StrCat("--expect: the program has no output '", name, "'"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--expect: the program has no output '", name, "'; its outputs are ",
+          absl::StrJoin(program.outputs(), ", ", [](std::string* text, const Output& output) {
+            text->append(output.name());
+          })));
     absl::StatusOr<HostTensor> want = ReadTensor(path);
     if (!want.ok()) return want.status();
     expected[o] = *std::move(want);
@@ -224,7 +231,8 @@ int Main(int argc, char** argv) {
                   "Runs a program on .npy files, or ONNX backend-test folders.");
   cli.Option("device", "NAME", "cpu, cuda, cuda:N or emu (default: what the program is for)",
              &options.device);
-  cli.Repeated("input", "NAME=FILE", "value of an input: .npy, or .pb of ONNX's tests",
+  cli.Repeated("input", "NAME=FILE",
+               "values of inputs, each NAME=FILE a word: .npy, or .pb of ONNX's tests",
                &options.inputs);
   cli.Repeated("expect", "NAME=FILE", "what an output should be; exit code 1 when it is not",
                &options.expected);

@@ -169,6 +169,8 @@ def command_lines():
         check("target '%s'" % target, "compile", ["good.textproto", "--target=" + target, "-o", "o"],
               "target '%s' is not known; expected cuda, cuda:sm_80, cuda:sm_90a, cpu, "
               "cpu:x86-64-v3 or cpu:x86-64-v4" % target)
+    check("unknown option as it was typed", "compile", ["good.textproto", "-oP.stax"],
+          r"unknown option -oP.stax; the nearest is -.* \(--help lists all\)")
     check("dump", "compile", ["good.textproto", "--dump=x"],
           "--dump=x: expected loop, kernel, llvm or ptx")
     for tool in ("run", "tune", "profile"):
@@ -214,6 +216,10 @@ def files():
                        ("run", "absent.stax"), ("cat", "absent.stax"), ("tune", "absent.stax"),
                        ("profile", "absent.stax")):
         check("absent " + tool, tool, [path], "cannot read %s: No such file or directory" % path)
+    check("a program is no model", "compile", ["good.stax"],
+          r"good.stax is a Stax artifact; expected a model \(.onnx\) or a graph in text form \(.textproto\)")
+    check("a tensor is no model", "compile", ["ok.npy"],
+          r"ok.npy: graph text: .* \(only files ending in .onnx are read as ONNX\)")
     check("a folder", "compile", ["/tmp", "-o", "o"], "cannot read /tmp: Is a directory")
     check("output in no folder", "compile", ["good.textproto", "-o", "no/dir/o.stax"],
           "cannot write no/dir/o.stax: No such file or directory")
@@ -227,7 +233,7 @@ def files():
           "cannot read /dev/zero: it has not ended after 2147483647 bytes")
     inputs = ["good.stax", "--input", "x=ok.npy", "w=ok.npy"]
     check("expected output that is not there", "run", inputs + ["--output-dir=d", "--expect", "z=ok.npy"],
-          "--expect: the program has no output 'z'")
+          "--expect: the program has no output 'z'; its outputs are y")
     check("expected output that cannot be read", "run",
           inputs + ["--output-dir=d", "--expect", "y=absent.npy"],
           "cannot read absent.npy: No such file or directory")
@@ -300,10 +306,10 @@ def hostile_names():
           re.escape(r"bad.npy element type '\x1b[2J\n' is not supported") + ".*")
     write("bad.onnx", onnx_model([("\x1b[2J\n", ["x"], "y")]))
     check("hostile operator", "compile", ["bad.onnx"],
-          re.escape(r"bad.onnx: operator \x1b[2J\n (ai.onnx 13)"))
+          re.escape(r"bad.onnx: not supported: operator \x1b[2J\n (ai.onnx 13)"))
     write("bad.onnx", onnx_model([("x" * 1000000, ["x"], "y")]))
     check("long operator", "compile", ["bad.onnx"],
-          r"bad.onnx: operator x{2000,4000} \.\.\. \(\d+ bytes left out\) \.\.\. x{2000,4000} .ai.onnx 13.")
+          r"bad.onnx: not supported: operator x{2000,4000} \.\.\. \(\d+ bytes left out\) \.\.\. x{2000,4000} .ai.onnx 13.")
     write("names.textproto", 'input { name: "x" dtype: "f32" dims: "4" }\n'
           r'node { op: "neg" input: "x" output: "\033[2J\n" } output: "\033[2J\n"')
     explained = run("compile", ["names.textproto", "--explain", "-o", "names.stax"]).stdout
@@ -480,7 +486,7 @@ def onnx():
 
     bad("empty", b"", "the model has no graph")
     bad("text", "no model", "not a serialized ONNX ModelProto")
-    bad("unknown operator", onnx_model([("Frobnicate", ["x"], "y")]), ".*Frobnicate.*")
+    bad("unknown operator", onnx_model([("Frobnicate", ["x"], "y")]), "not supported: operator Frobnicate.*")
     bad("cycle", onnx_model([("Add", ["x", "b"], "a"), ("Neg", ["a"], "b"), ("Neg", ["b"], "y")]), ".*'b'.*")
     bad("missing input", onnx_model([("Neg", ["z"], "y")]), ".*'z'.*")
     bad("2^40 elements", onnx_model([("Add", ["x", "w"], "y")], (1 << 20, 1 << 20)),
@@ -498,6 +504,8 @@ def tensors():
           r"input 'w' is missing: give --input w=FILE.npy \(f32\[n, 8\]\)")
     check("tensor: surplus", "run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy", "z=ok.npy"],
           "the program has no input 'z'; its inputs are x, w")
+    check("tensor: a wrong name", "run", ["good.stax", "--input", "x=ok.npy", "W=ok.npy"],
+          "the program has no input 'W'; its inputs are x, w")
     check("tensor: twice", "run", ["good.stax", "--input", "x=ok.npy", "x=ok.npy"],
           "--input x is given twice")
     check("tensor: no pair", "run", ["good.stax", "--input", "ok.npy"],

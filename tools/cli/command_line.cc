@@ -143,13 +143,13 @@ const CommandLine::Entry* CommandLine::Find(absl::string_view name) const {
   return nullptr;
 }
 
-absl::Status CommandLine::Unknown(absl::string_view name) const {
+absl::Status CommandLine::Unknown(absl::string_view typed, absl::string_view name) const {
   std::string best = "help";
   for (const Entry& entry : entries_) {
     if (EditDistance(name, entry.name) < EditDistance(name, best)) best = entry.name;
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "unknown option ", Dashed(name), "; the nearest is ", Dashed(best), " (--help lists all)"));
+  return absl::InvalidArgumentError(absl::StrCat("unknown option ", typed, "; the nearest is ",
+                                                 Dashed(best), " (--help lists all)"));
 }
 
 // Whether `word` names an option: it is no value of the one before it.
@@ -199,7 +199,8 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
       std::exit(Done());
     }
     const Entry* entry = Find(word);
-    if (entry == nullptr) return Unknown(word);
+    if (entry == nullptr)
+      return Unknown(absl::string_view(argv[i]).substr(0, word.end() - argv[i]), word);
     repeated = entry->kind == Kind::kRepeated ? entry : nullptr;
     if (!value.has_value() && entry->kind == Kind::kFlag) value = "true";
     if (repeated != nullptr && !value.has_value()) {

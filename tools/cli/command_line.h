@@ -74,7 +74,7 @@ class CommandLine {
   bool IsOption(absl::string_view word) const;
   static absl::Status NeedsValue(const Entry& entry);
   const Entry* Find(absl::string_view name) const;
-  absl::Status Unknown(absl::string_view name) const;
+  absl::Status Unknown(absl::string_view typed, absl::string_view name) const;
 
   std::string tool_, usage_, purpose_;
   std::vector<Entry> entries_;
