@@ -62,8 +62,10 @@ absl::StatusOr<DeviceSpec> CalibrateNow(Device& device, KernelTimer& timer, bool
   progress.Finish();
   if (spec.ok() && spec->widest_interval() > kWideInterval)
     std::cerr << absl::StreamFormat(
-        "warning: the device's rates are uncertain (a 95 %% interval is %.0f %% of its median wide): "
-        "something else ran meanwhile; calibrate on an idle machine and give the result with --spec\n",
+        "warning: the device's rates are uncertain (a 95 %% interval is %.0f %% of its median "
+        "wide): "
+        "something else ran meanwhile; calibrate on an idle machine and give the result with "
+        "--spec\n",
         100 * spec->widest_interval());
   return spec;
 }

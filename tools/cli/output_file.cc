@@ -38,8 +38,8 @@ absl::Status CheckKeepsInput(const std::string& input, const std::string& output
   const bool both = stat(input.c_str(), &in) == 0 && stat(output.c_str(), &out) == 0;
   if (!both || !S_ISREG(in.st_mode) || in.st_dev != out.st_dev || in.st_ino != out.st_ino)
     return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      output, " is the input itself and would be lost; give the output another name"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(output, " is the input itself and would be lost; give the output another name"));
 }
 
 absl::Status CheckOutputFiles(const std::vector<std::string>& paths) {
