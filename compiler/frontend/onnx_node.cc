@@ -84,12 +84,13 @@ absl::Status OnnxNode::Unknown(int i, std::string_view what) const {
   const std::string names = absl::StrJoin(operand.sources, "', '");
   if (!operand.input.empty())
     return absl::FailedPreconditionError(
-        OnnxText(text, "; give the value of the model's input '", names, "' (known_inputs)"));
+        OnnxText(text, "; give the value of the model's input '", names, "': make it an initializer, or set OnnxOptions::known_inputs"));
   if (operand.sources.empty())
     return absl::FailedPreconditionError(OnnxText(text, ", but is computed"));
   return absl::FailedPreconditionError(
       OnnxText(text, ", but is computed from the model's input '", names,
-               "'; if it holds sizes, give its value (known_inputs)"));
+               "'; if it holds sizes, give its value: make it an initializer, or set "
+               "OnnxOptions::known_inputs"));
 }
 
 absl::StatusOr<IndexTensor> OnnxNode::KnownIndex(int i, std::string_view what, bool floats_too) {

@@ -278,8 +278,8 @@ output y)";
   EXPECT_EQ(error.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(error.message(),
             "node making 'y' (Reshape): input 1 (shape) 'n' must be known while compiling, but is "
-            "computed from the model's input 'half'; if it holds sizes, give its value "
-            "(known_inputs)");
+            "computed from the model's input 'half'; if it holds sizes, give its value: "
+            "make it an initializer, or set OnnxOptions::known_inputs");
 }
 
 TEST(OnnxTest, InitialisersListedAsInputsAreConstants) {

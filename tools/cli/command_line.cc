@@ -201,7 +201,8 @@ absl::StatusOr<std::vector<std::string>> CommandLine::Parse(int argc, char** arg
     const Entry* entry = Find(word);
     if (entry == nullptr)
       return Unknown(absl::string_view(argv[i]).substr(0, word.end() - argv[i]), word);
-    repeated = entry->kind == Kind::kRepeated ? entry : nullptr;
+    // "--size=n=3" has its value: the words after it are none.
+    repeated = entry->kind == Kind::kRepeated && !value.has_value() ? entry : nullptr;
     if (!value.has_value() && entry->kind == Kind::kFlag) value = "true";
     if (repeated != nullptr && !value.has_value()) {
       waiting = repeated;  // its values are the next words
