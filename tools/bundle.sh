@@ -18,7 +18,7 @@ fail() {
 if [[ (-e $bundle || -L $bundle) && ! -f $bundle/$about ]]; then
   fail "$bundle is there and is no earlier bundle (it has no $about): name a folder that is not there yet"
 fi
-programs=("$built"/tools/stax-{cat,compile,profile,run,tune})
+programs=("$built"/tools/stax-{cat,compile,emu,profile,run,tune})
 for file in "${programs[@]}" "$built/runtime/libstax.so"; do
   [[ -f $file ]] || fail "there is no $file: build it first (./stax bundle does)"
 done
