@@ -64,6 +64,11 @@ Measurement Verdict(std::string status, const absl::Status& why) {
   return measurement;
 }
 
+// Of a launch that failed.
+const char* LaunchVerdict(const absl::Status& status) {
+  return absl::IsAborted(status) ? "fault" : "launch_failed";
+}
+
 class DeviceBench : public KernelBench {
  public:
   DeviceBench(Device* device, KernelTimer* timer) : device_(device), timer_(timer) {}
@@ -142,12 +147,12 @@ Measurement DeviceBench::Measure(const Variant& variant) {
   absl::Status status = buffers_->Poison();
   if (status.ok()) status = launch();
   if (status.ok()) status = device_->Synchronize();
-  if (!status.ok()) return Verdict("launch_failed", status);
+  if (!status.ok()) return Verdict(LaunchVerdict(status), status);
   status = CheckOutputs();
   if (absl::IsDataLoss(status)) return Verdict("guard_overwritten", status);
   if (!status.ok()) return Verdict("wrong_output", status);
   absl::StatusOr<std::vector<double>> samples = MeasureUntilStable(*timer_, launch, kStopping);
-  if (!samples.ok()) return Verdict("launch_failed", samples.status());
+  if (!samples.ok()) return Verdict(LaunchVerdict(samples.status()), samples.status());
   Measurement measurement;
   measurement.set_status("ok");
   measurement.set_median_ns(Median(*samples));

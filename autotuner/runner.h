@@ -22,8 +22,8 @@ namespace stax {
 class KernelBench {
  public:
   virtual ~KernelBench() = default;
-  // status "ok" with samples, or why it may not win: "load_failed", "launch_failed",
-  // "guard_overwritten", "wrong_output".
+  // status "ok" with samples, or why it may not win: "load_failed", "launch_failed", "fault" (what
+  // the emulator's checkers found), "guard_overwritten", "wrong_output".
   virtual Measurement Measure(const Variant& variant) = 0;
   // Not OK when the last variant broke the device for this process, as an illegal address does on a
   // GPU: whatever is measured after it says nothing.

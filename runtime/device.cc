@@ -22,6 +22,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name) {
       absl::StrCat("unknown device '", name, "'; known are cpu, cuda, cuda:N and emu"));
 }
 
+std::string CodeKind(const DeviceInfo& info) { return info.kind == "emu" ? "cuda" : info.kind; }
+
 std::string DeviceIdentity(const DeviceInfo& info) {
   if (info.kind != "cpu") return info.name;
   return absl::StrCat(info.name, ", ", info.multiprocessors, " cores");

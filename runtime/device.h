@@ -25,7 +25,8 @@ class LoadedKernel {
  public:
   virtual ~LoadedKernel() = default;
   // `buffers` in the nest's buffer order (device pointers), `sizes` in its symbol order,
-  // `grid` program instances (> 0). Asynchronous on a GPU.
+  // `grid` program instances (> 0). Asynchronous on a GPU. Aborted when the device watched the
+  // kernel do wrong: only the emulator does.
   virtual absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
                               int64_t grid, StreamHandle stream) = 0;
 };
@@ -58,9 +59,12 @@ class Device {
   virtual absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) = 0;
 };
 
-// "cuda", "cuda:0", "cpu", "emu". InvalidArgument for another name (lists them); Unavailable when the
-// device or its driver is missing, saying exactly what was looked for (exit code 3).
+// "cuda", "cuda:0", "cpu", "emu". InvalidArgument for another name (lists them); Unavailable when
+// the device or its driver is missing, saying exactly what was looked for (exit code 3).
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(absl::string_view name);
+
+// The kind of target whose code the device runs: its own, "cuda" of the emulator.
+std::string CodeKind(const DeviceInfo& info);
 
 // What measurements on the device hold for. A GPU's name says all; a processor's says neither how
 // many cores there are nor how many this process may use: "AMD EPYC, 2 cores".

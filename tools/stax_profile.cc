@@ -16,6 +16,7 @@
 #include "profiler/regression/regression.h"
 #include "profiler/report/html.h"
 #include "profiler/report/junit.h"
+#include "profiler/report/modelled.h"
 #include "profiler/report/profile.h"
 #include "profiler/report/table.h"
 #include "profiler/timing/kernel_timer.h"
@@ -41,11 +42,16 @@ struct Options {
   bool quiet = false;
 };
 
+// When it was measured, or what else it is.
+std::string Provenance(const DeviceSpec& spec) {
+  return spec.origin().empty() ? spec.date() : absl::StrCat("not measured: ", spec.origin());
+}
+
 void PrintSpec(const DeviceSpec& spec) {
   std::cout << absl::StreamFormat(
       "%s, %s\n  DRAM read   %8.1f GB/s\n  DRAM write  %8.1f GB/s\n  DRAM copy   %8.1f GB/s\n"
       "  latency     %8.1f ns\n  f32 FMA     %8.3f Tflop/s\n  launch      %8.2f us\n",
-      Printable(spec.name()), spec.date(), spec.dram_read_bytes_per_s() / 1e9,
+      Printable(spec.name()), Printable(Provenance(spec)), spec.dram_read_bytes_per_s() / 1e9,
       spec.dram_write_bytes_per_s() / 1e9, spec.dram_copy_bytes_per_s() / 1e9, spec.latency_ns(),
       spec.f32_flops_per_s() / 1e12, spec.launch_ns() / 1e3);
 }
@@ -150,6 +156,7 @@ absl::StatusOr<ProfileReport> Measure(const Program& program, const Options& opt
 
 absl::Status WriteOutputs(const ProfileReport& report, const Options& options) {
   std::cout << ReportTable(report);
+  if (IsModelled(report)) std::cout << CountersTable(report);
   if (report.has_baseline()) std::cout << RegressionTable(report);
   absl::Status status;
   if (!options.html.empty()) status = WriteFileAtomically(options.html, ReportHtml(report));

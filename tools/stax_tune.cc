@@ -91,10 +91,10 @@ absl::Status Tune(const std::string& path, const Options& options) {
   absl::StatusOr<std::unique_ptr<Device>> device =
       OpenDevice(options.device.empty() ? program->target().kind() : options.device);
   if (!device.ok()) return device.status();
-  if ((*device)->info().kind != program->target().kind())
-    return absl::InvalidArgumentError(absl::StrCat(path, " is compiled for ", target,
-                                                   "; it cannot be tuned on a ",
-                                                   (*device)->info().kind, " device"));
+  if (CodeKind((*device)->info()) != program->target().kind())
+    return absl::InvalidArgumentError(absl::StrCat(path, " is compiled for ", target, "; the ",
+                                                   (*device)->info().kind, " device runs ",
+                                                   CodeKind((*device)->info()), " programs"));
   absl::StatusOr<std::unique_ptr<KernelTimer>> timer = MakeKernelTimer(**device);
   if (!timer.ok()) return timer.status();
   auto connect = [&](const std::string& to) {

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "ir/artifact/artifact_io.h"
 #include "profiler/calibration/probes.h"
+#include "profiler/timing/emulated_chip.h"
 #include "profiler/timing/statistics.h"
 
 namespace stax {
@@ -61,24 +62,44 @@ class Calibrator {
   absl::Status status_;
 };
 
-}  // namespace
-
-absl::StatusOr<DeviceSpec> Calibrate(Device& device, KernelTimer& timer,
-                                     const CalibrationProgress& progress) {
-  const DeviceInfo& info = device.info();
-  absl::StatusOr<std::unique_ptr<Probes>> made =
-      info.kind == "cuda" ? MakeCudaProbes(device) : MakeCpuProbes(device);
-  if (!made.ok()) return made.status();
-  Probes& probes = **made;
-
+DeviceSpec Describe(const DeviceInfo& info) {
   DeviceSpec spec;
   spec.set_schema_version(kSchemaVersion);
   spec.set_name(info.name);
   spec.set_kind(info.kind);
   spec.set_driver_version(info.driver_version);
-  spec.set_date(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()));
   spec.set_multiprocessors(info.multiprocessors);
   spec.set_l2_bytes(info.l2_bytes);
+  return spec;
+}
+
+// Of the chip that the cost model describes: probes would only give the model's own constants back,
+// after hours.
+DeviceSpec EmulatedSpec(const DeviceInfo& info) {
+  DeviceSpec spec = Describe(info);
+  spec.set_origin(emulated_chip::kOrigin);
+  spec.set_dram_read_bytes_per_s(emulated_chip::kDramReadBytesPerS);
+  spec.set_dram_write_bytes_per_s(emulated_chip::kDramWriteBytesPerS);
+  spec.set_dram_copy_bytes_per_s(emulated_chip::kDramCopyBytesPerS);
+  spec.set_latency_ns(emulated_chip::kIdleLatencyNs);
+  spec.set_f32_flops_per_s(emulated_chip::kF32FlopsPerS);
+  spec.set_launch_ns(emulated_chip::kLaunchNs);
+  return spec;
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceSpec> Calibrate(Device& device, KernelTimer& timer,
+                                     const CalibrationProgress& progress) {
+  const DeviceInfo& info = device.info();
+  if (info.kind == "emu") return EmulatedSpec(info);
+  absl::StatusOr<std::unique_ptr<Probes>> made =
+      info.kind == "cuda" ? MakeCudaProbes(device) : MakeCpuProbes(device);
+  if (!made.ok()) return made.status();
+  Probes& probes = **made;
+
+  DeviceSpec spec = Describe(info);
+  spec.set_date(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone()));
 
   Calibrator calibrator(timer, progress);
   const double bytes_e9 = static_cast<double>(probes.stream_bytes()) * 1e9;  // ns -> s

@@ -17,7 +17,8 @@ namespace stax {
 using CalibrationProgress = std::function<void(const std::string& what, int step, int steps)>;
 
 // DRAM read, write and copy bandwidth over buffers far larger than the last-level cache; latency by
-// a pointer chase; f32 FMA rate; launch cost. Takes a few seconds.
+// a pointer chase; f32 FMA rate; launch cost. Takes a few seconds. Of the emulator nothing is
+// measured: the constants of its cost model, with an origin in place of a date.
 absl::StatusOr<DeviceSpec> Calibrate(Device& device, KernelTimer& timer,
                                      const CalibrationProgress& progress);
 

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "profiler/regression/regression.h"
 #include "profiler/report/html_escape.h"
+#include "profiler/report/modelled.h"
 #include "profiler/report/quantity.h"
 #include "profiler/report/roofline_plot.h"
 
@@ -68,7 +70,10 @@ std::string Assignments(const google::protobuf::Map<std::string, int64_t>& value
 
 std::string Calibration(const DeviceSpec& device) {
   std::string list =
-      absl::StrCat("<h2>Device, calibrated ", EscapeHtml(device.date()), "</h2>\n<dl>\n");
+      device.origin().empty()
+          ? absl::StrCat("<h2>Device, calibrated ", EscapeHtml(device.date()), "</h2>\n<dl>\n")
+          : absl::StrCat("<h2>Device, not measured</h2>\n<p>", EscapeHtml(device.origin()),
+                         "</p>\n<dl>\n");
   auto append = [&](const std::string& what, const std::string& value) {
     absl::StrAppend(&list, "<div><dt>", what, "</dt><dd>", value, "</dd></div>\n");
   };
@@ -127,16 +132,65 @@ std::string Row(const ProfileReport& report, const KernelProfile& k, int number)
 }
 
 std::string Table(const ProfileReport& report) {
+  const std::string taken = IsModelled(report) ? "modelled" : "measured";
   std::string table =
       absl::StrCat("<h2>Kernels</h2>\n", BaselineParagraph(report),
                    "<div class=\"scroll\"><table>\n<thead><tr><th>#</th><th "
-                   "class=\"name\">kernel</th><th>predicted µs</th><th>measured µs</th>"
-                   "<th>95 % interval µs</th><th>measured / "
-                   "predicted</th><th>GB/s</th><th>Gflop/s</th><th>flop/byte</th>",
+                   "class=\"name\">kernel</th><th>predicted µs</th><th>",
+                   taken, " µs</th><th>95 % interval µs</th><th>", taken,
+                   " / predicted</th><th>GB/s</th><th>Gflop/s</th><th>flop/byte</th>",
                    report.has_baseline() ? "<th class=\"baseline\">against the baseline</th>" : "",
                    "<th class=\"verdict\">verdict</th></tr></thead>\n<tbody>\n");
   for (int i = 0; i < report.kernels_size(); ++i)
     absl::StrAppend(&table, Row(report, report.kernels(i), i + 1));
+  return absl::StrCat(table, "</tbody></table></div>\n");
+}
+
+// Bytes that were moved, a line below them those that had to be.
+std::string CountedCell(int64_t moved, int64_t distinct, double plan) {
+  return absl::StrFormat("<td>%d<small>distinct %d, plan %.0f</small></td>", moved, distinct, plan);
+}
+
+std::string CountedRow(const KernelProfile& k, int number) {
+  const EmulatedCounters& c = k.emulated();
+  std::string flops;
+  for (const auto& [type, count] :
+       {std::pair{"f16", c.flops_f16()}, std::pair{"f32", c.flops_f32()},
+        std::pair{"f64", c.flops_f64()}, std::pair{"tensor", c.flops_tensor()}}) {
+    if (count > 0) absl::StrAppend(&flops, flops.empty() ? "" : ", ", count, " ", type);
+  }
+  std::string row = absl::StrFormat("<tr><td>%d</td><td class=\"name\"><code>%s</code></td>",
+                                    number, EscapeHtml(k.name()));
+  absl::StrAppend(&row,
+                  CountedCell(c.load_sector_bytes() + c.atomic_sector_bytes(),
+                              c.distinct_read_bytes(), k.read_bytes()),
+                  CountedCell(c.store_sector_bytes() + c.atomic_sector_bytes(),
+                              c.distinct_write_bytes(), k.write_bytes()));
+  absl::StrAppendFormat(&row, "<td>%s<small>plan %.0f</small></td>", flops.empty() ? "0" : flops,
+                        k.flops());
+  absl::StrAppendFormat(&row, "<td>%d<small>of %d</small></td><td>%d</td>",
+                        c.shared_bank_conflicts(), c.shared_wavefronts(), c.warp_instructions());
+  for (double ns : {c.launch_ns(), c.dram_ns(), c.l2_ns(), c.l1_ns(), c.issue_ns(), c.tensor_ns(),
+                    c.latency_ns()})
+    absl::StrAppendFormat(&row, "<td>%.2f</td>", ns / 1e3);
+  return absl::StrCat(row, "<td>", EscapeHtml(c.largest_term()), "</td></tr>\n");
+}
+
+// Of the emulator's report.
+std::string CountersTable(const ProfileReport& report) {
+  std::string table = absl::StrCat(
+      "<h2>Counters</h2>\n<p>Counted by the emulator, exactly, of one launch. Bytes are 32 times "
+      "the sectors that warps asked for; below them those of distinct sectors, and what the plan "
+      "must move. The modelled time is the launch and the largest of the other terms.</p>\n"
+      "<div class=\"scroll\"><table>\n<thead><tr><th>#</th><th class=\"name\">kernel</th>"
+      "<th>bytes read</th><th>bytes written</th><th>flop</th><th>bank conflicts</th>"
+      "<th>warp instructions</th><th>launch µs</th><th>DRAM µs</th><th>L2 µs</th><th>L1 µs</th>"
+      "<th>issue µs</th><th>tensor µs</th><th>latency µs</th><th>largest term</th></tr></thead>\n"
+      "<tbody>\n");
+  for (int i = 0; i < report.kernels_size(); ++i) {
+    if (report.kernels(i).has_emulated())
+      absl::StrAppend(&table, CountedRow(report.kernels(i), i + 1));
+  }
   return absl::StrCat(table, "</tbody></table></div>\n");
 }
 
@@ -168,7 +222,8 @@ std::string ReportHtml(const ProfileReport& report) {
                              : absl::StrCat("<p>Sizes: ", Assignments(report.sizes()), "</p>\n"),
       Calibration(report.device()),
       report.kernels().empty() ? "<h2>Kernels</h2>\n<p>The program has no kernels.</p>\n"
-                               : absl::StrCat(Plot(report), Table(report)),
+                               : absl::StrCat(Plot(report), Table(report),
+                                              IsModelled(report) ? CountersTable(report) : ""),
       "</body></html>\n");
 }
 

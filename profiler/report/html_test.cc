@@ -52,5 +52,48 @@ TEST(Html, ABaselineIsAColumn) {
   EXPECT_THAT(html, HasSubstr("driver 2, was 1."));
 }
 
+ProfileReport EmulatedReport() {
+  ProfileReport report = Report();
+  report.mutable_device()->set_kind("emu");
+  report.mutable_device()->set_origin("of <another> chip");
+  KernelProfile& kernel = *report.mutable_kernels(0);
+  kernel.set_read_bytes(4000);
+  kernel.set_flops(7);
+  EmulatedCounters& counters = *kernel.mutable_emulated();
+  counters.set_load_sector_bytes(12800);
+  counters.set_atomic_sector_bytes(64);
+  counters.set_distinct_read_bytes(4032);
+  counters.set_flops_f16(5);
+  counters.set_flops_f32(6);
+  counters.set_shared_wavefronts(320);
+  counters.set_shared_bank_conflicts(310);
+  counters.set_warp_instructions(77);
+  counters.set_latency_ns(408);
+  counters.set_largest_term("latency");
+  return report;
+}
+
+TEST(Html, CountersOnlyOfTheEmulator) {
+  EXPECT_THAT(ReportHtml(Report()), Not(HasSubstr("Counters")));
+  EXPECT_THAT(ReportHtml(Report()), HasSubstr("measured / predicted"));
+}
+
+TEST(Html, ModelledTimesAreCalledSo) {
+  const std::string page = ReportHtml(EmulatedReport());
+  EXPECT_THAT(page, HasSubstr("<th>modelled µs</th>"));
+  EXPECT_THAT(page, HasSubstr("<th>modelled / predicted</th>"));
+  EXPECT_THAT(page, Not(HasSubstr("<th>measured")));
+  EXPECT_THAT(page, HasSubstr("<h2>Device, not measured</h2>\n<p>of &lt;another&gt; chip</p>"));
+}
+
+TEST(Html, CountersStandBesideThePlan) {
+  const std::string page = ReportHtml(EmulatedReport());
+  EXPECT_THAT(page, HasSubstr("<td>12864<small>distinct 4032, plan 4000</small></td>"
+                              "<td>64<small>distinct 0, plan 0</small></td>"
+                              "<td>5 f16, 6 f32<small>plan 7</small></td>"
+                              "<td>310<small>of 320</small></td><td>77</td>"));
+  EXPECT_THAT(page, HasSubstr("<td>0.41</td><td>latency</td></tr>"));
+}
+
 }  // namespace
 }  // namespace stax

@@ -10,8 +10,11 @@
 #include "absl/time/time.h"
 #include "ir/artifact/artifact_io.h"
 #include "profiler/roofline/roofline.h"
+#include "profiler/timing/emulated_chip.h"
+#include "profiler/timing/emulated_cost.h"
 #include "profiler/timing/kernel_buffers.h"
 #include "profiler/timing/statistics.h"
+#include "runtime/emulator/emulator_device.h"
 
 namespace stax {
 namespace {
@@ -21,10 +24,11 @@ constexpr StoppingRule kStopping;
 // A prediction is called right when the measurement is within this of it.
 constexpr double kAgreement = 0.15;
 
-std::string VerdictText(const KernelProfile& profile, const RooflinePrediction& p) {
+std::string VerdictText(const KernelProfile& profile, const RooflinePrediction& p, bool modelled) {
   if (profile.error() < -kAgreement)
-    return p.bound == "memory"
-               ? "faster than DRAM allows: the data stays in a cache"
+    return p.bound == "memory" ? "faster than DRAM allows: the data stays in a cache"
+           : modelled
+               ? absl::StrCat("faster than its ", p.bound, " bound")
                : absl::StrCat("faster than its ", p.bound, " bound: the calibration was disturbed");
   if (profile.error() <= kAgreement) return absl::StrCat("at the ", p.bound, " bound");
   if (p.bound == "latency")
@@ -46,6 +50,38 @@ absl::StatusOr<std::vector<double>> MeasureKernel(const Kernel& kernel, Device& 
   if (!grid.ok()) return grid.status();
   auto launch = [&] { return (*buffers)->Launch(**code, *grid); };
   return MeasureUntilStable(timer, launch, kStopping);
+}
+
+EmulatedCounters CountersOf(const EmulatedLaunch& launch, const DeviceInfo& chip) {
+  const emulator::LaunchTotals& totals = launch.totals;
+  const emulator::MemoryCounters& memory = totals.memory;
+  const int64_t sector = emulated_chip::kSectorBytes;
+  EmulatedCounters counters;
+  counters.set_load_sector_bytes(sector * memory.global_load_sectors);
+  counters.set_store_sector_bytes(sector * memory.global_store_sectors);
+  counters.set_atomic_sector_bytes(sector * memory.global_atomic_sectors);
+  counters.set_distinct_read_bytes(sector * totals.touched.read);
+  counters.set_distinct_write_bytes(sector * totals.touched.written);
+  counters.set_flops_f16(totals.flops_f16);
+  counters.set_flops_f32(totals.flops_f32);
+  counters.set_flops_f64(totals.flops_f64);
+  counters.set_flops_tensor(totals.flops_tensor);
+  counters.set_shared_wavefronts(memory.shared_load_wavefronts + memory.shared_store_wavefronts);
+  counters.set_shared_bank_conflicts(memory.shared_load_bank_conflicts +
+                                     memory.shared_store_bank_conflicts);
+  counters.set_warp_instructions(totals.warp_instructions);
+  counters.set_load_waits(totals.load_waits);
+  counters.set_resident_blocks(ResidentBlocks(launch));
+  const EmulatedCost cost = CostOf(launch, chip);
+  counters.set_launch_ns(cost.launch_ns);
+  counters.set_dram_ns(cost.dram_ns);
+  counters.set_l2_ns(cost.l2_ns);
+  counters.set_l1_ns(cost.l1_ns);
+  counters.set_issue_ns(cost.issue_ns);
+  counters.set_tensor_ns(cost.tensor_ns);
+  counters.set_latency_ns(cost.latency_ns);
+  counters.set_largest_term(cost.largest());
+  return counters;
 }
 
 void FillPrediction(const RooflinePrediction& p, KernelProfile& profile) {
@@ -98,7 +134,9 @@ absl::StatusOr<ProfileReport> ProfileProgram(const Program& program, Device& dev
     profile.set_hash(kernel.hash());
     FillPrediction(*prediction, profile);
     FillMeasurement(*samples, profile);
-    profile.set_verdict(VerdictText(profile, *prediction));
+    profile.set_verdict(VerdictText(profile, *prediction, device.info().kind == "emu"));
+    if (const EmulatedLaunch* launch = LastLaunch(device); launch != nullptr)
+      *profile.mutable_emulated() = CountersOf(*launch, device.info());
   }
   return report;
 }

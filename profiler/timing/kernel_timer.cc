@@ -5,12 +5,14 @@
 
 #include "profiler/timing/cpu_timer.h"
 #include "profiler/timing/cuda_timer.h"
+#include "profiler/timing/emulated_timer.h"
 #include "profiler/timing/statistics.h"
 
 namespace stax {
 
 absl::StatusOr<std::unique_ptr<KernelTimer>> MakeKernelTimer(Device& device) {
   if (device.info().kind == "cuda") return MakeCudaTimer(device);
+  if (device.info().kind == "emu") return MakeEmulatedTimer(device);
   return MakeCpuTimer(device);
 }
 

@@ -3,6 +3,7 @@
 // On a GPU by CUPTI activity records (start and end of each kernel on the device's own clock), or
 // by events when CUPTI is missing; on the CPU by the monotonic clock around the launch. The
 // last-level cache is flushed before each sample, so that every launch reads its inputs from DRAM.
+// On the emulator nothing is timed: a model over its counters says what the launch would cost.
 #ifndef STAX_PROFILER_TIMING_KERNEL_TIMER_H_
 #define STAX_PROFILER_TIMING_KERNEL_TIMER_H_
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,18 +43,23 @@ std::string Describe(const CompiledKernel& kernel, const Fault& fault, int64_t c
 
 class EmulatorKernel : public LoadedKernel {
  public:
+  // `last` receives each launch.
   EmulatorKernel(std::unique_ptr<EmulatorModule> module, const CompiledKernel* kernel,
-                 uint32_t block_threads, emulator::GlobalMemory* memory)
+                 const Variant& variant, emulator::GlobalMemory* memory,
+                 std::optional<EmulatedLaunch>* last)
       : module_(std::move(module)),
         kernel_(kernel),
-        block_threads_(block_threads),
-        memory_(memory) {}
+        block_threads_(variant.block_threads()),
+        registers_(variant.registers()),
+        memory_(memory),
+        last_(*last) {}
 
   absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
                       int64_t grid, StreamHandle) override {
     const std::string& name = kernel_->translated.flat.name;
     if (grid > std::numeric_limits<int32_t>::max())
       return absl::OutOfRangeError(absl::StrCat(name, ": a grid of ", grid, " blocks"));
+    last_.reset();
     emulator::LaunchRequest request;
     request.grid.x = static_cast<uint32_t>(grid);
     request.block.x = block_threads_;
@@ -62,9 +68,12 @@ class EmulatorKernel : public LoadedKernel {
     absl::StatusOr<emulator::LaunchResult> result =
         emulator::Launch(*module_, *kernel_, request, memory_);
     if (!result.ok()) return result.status();
-    if (result->faults.empty()) return absl::OkStatus();
-    return absl::AbortedError(
-        absl::StrCat(name, ": ", Describe(*kernel_, result->faults.front(), result->fault_count)));
+    if (!result->faults.empty())
+      return absl::AbortedError(absl::StrCat(
+          name, ": ", Describe(*kernel_, result->faults.front(), result->fault_count)));
+    last_ = EmulatedLaunch{grid, block_threads_, kernel_->translated.flat.shared_bytes, registers_,
+                           emulator::TotalsOf(kernel_->translated, *result)};
+    return absl::OkStatus();
   }
 
  private:
@@ -79,7 +88,9 @@ class EmulatorKernel : public LoadedKernel {
   std::unique_ptr<EmulatorModule> module_;
   const CompiledKernel* kernel_;
   uint32_t block_threads_;
+  int registers_;
   emulator::GlobalMemory* memory_;
+  std::optional<EmulatedLaunch>& last_;
 };
 
 class EmulatorDevice : public Device {
@@ -130,19 +141,26 @@ class EmulatorDevice : public Device {
     if (!kernel.ok())
       return absl::Status(kernel.status().code(),
                           absl::StrCat(variant.entry(), ": ", kernel.status().message()));
-    return std::make_unique<EmulatorKernel>(*std::move(module), *kernel, variant.block_threads(),
-                                            &memory_);
+    return std::make_unique<EmulatorKernel>(*std::move(module), *kernel, variant, &memory_, &last_);
   }
+
+  const EmulatedLaunch* last() const { return last_.has_value() ? &*last_ : nullptr; }
 
  private:
   DeviceInfo info_;
   emulator::GlobalMemory memory_;
+  std::optional<EmulatedLaunch> last_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> OpenEmulator() {
   return std::make_unique<EmulatorDevice>();
+}
+
+const EmulatedLaunch* LastLaunch(const Device& device) {
+  const auto* emulator = dynamic_cast<const EmulatorDevice*>(&device);
+  return emulator == nullptr ? nullptr : emulator->last();
 }
 
 }  // namespace stax

@@ -177,6 +177,16 @@ def command_lines():
         check("device " + tool, tool, ["good.stax", "--device=bogus"],
               "unknown device 'bogus'; known are cpu, cuda, cuda:N and emu")
         check("cuda:99 " + tool, tool, ["good.stax", "--device=cuda:99"], "no CUDA device.*", code=3)
+    runs_cuda = r"the program is compiled for cpu:\S+; the emulator runs cuda programs"
+    check("a cpu program on emu: run", "run",
+          ["good.stax", "--device=emu", "--input", "x=ok.npy", "w=ok.npy"], runs_cuda)
+    check("a cpu program on emu: profile", "profile", ["good.stax", "--device=emu", "--quiet", "-o", "o"], runs_cuda)
+    check("a cpu program on emu: tune", "tune", ["good.stax", "--device=emu", "-o", "o"],
+          r"good.stax is compiled for cpu:\S+; the emu device runs cuda programs")
+    check("a cuda program on the cpu: tune", "tune", ["cuda.stax", "--device=cpu", "-o", "o"],
+          "cuda.stax is compiled for cuda:sm_90a; the cpu device runs cpu programs")
+    check("emu:0", "tune", ["cuda.stax", "--device=emu:0"],
+          "unknown device 'emu:0'; known are cpu, cuda, cuda:N and emu")
     check("cat ptx of cpu", "cat", ["good.stax", "--ptx"],
           "good.stax is compiled for cpu:.* and has no PTX; compile it with --target=cuda:sm_90a")
     check("cat llvm", "cat", ["good.stax", "--llvm"],
@@ -584,6 +594,7 @@ def main():
         # What the bad input is a small change of works.
         for tool, args in (("compile", ["good.textproto", "-o", "good.stax"]),
                            ("compile", ["good.onnx", "-o", "onnx.stax"]),
+                           ("compile", ["good.textproto", "--target=cuda:sm_90a", "-o", "cuda.stax"]),
                            ("run", ["good.stax", "--input", "x=ok.npy", "w=ok.npy"])):
             done = run(tool, args)
             record("good input: " + tool, done.stderr.decode() if done.returncode else "")

@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "runtime/emulator/launch/load_waits.h"
 
 namespace stax::emulator {
 namespace {
@@ -46,37 +47,40 @@ Flops FlopsOf(const ptx::Instruction& instruction) {
   return flops;
 }
 
-std::vector<std::pair<std::string, int64_t>> NamedCounters(const TranslatedKernel& kernel,
-                                                           const LaunchResult& result) {
-  std::vector<std::pair<std::string, int64_t>> named;
-#define STAX_COUNTER(name) named.emplace_back(#name, result.memory_total.name);
-  STAX_EMULATOR_MEMORY_COUNTERS(STAX_COUNTER)
-#undef STAX_COUNTER
-  int64_t instructions = 0;
-  int64_t thread_instructions = 0;
-  int64_t f16 = 0;
-  int64_t f32 = 0;
-  int64_t f64 = 0;
-  int64_t tensor = 0;
+LaunchTotals TotalsOf(const TranslatedKernel& kernel, const LaunchResult& result) {
+  LaunchTotals totals;
+  totals.memory = result.memory_total;
+  totals.touched = result.touched;
   for (size_t i = 0; i < result.executed.size(); ++i) {
     const auto warps = static_cast<int64_t>(result.executed[i].warps);
     const auto lanes = static_cast<int64_t>(result.executed[i].lanes);
     const Flops flops = FlopsOf(kernel.flat.instructions[i]);
-    instructions += warps;
-    thread_instructions += lanes;
-    f16 += flops.f16 * lanes;
-    f32 += flops.f32 * lanes;
-    f64 += flops.f64 * lanes;
-    tensor += flops.tensor * warps;
+    totals.warp_instructions += warps;
+    totals.thread_instructions += lanes;
+    totals.flops_f16 += flops.f16 * lanes;
+    totals.flops_f32 += flops.f32 * lanes;
+    totals.flops_f64 += flops.f64 * lanes;
+    totals.flops_tensor += flops.tensor * warps;
   }
-  named.emplace_back("flops_f16", f16);
-  named.emplace_back("flops_f32", f32);
-  named.emplace_back("flops_f64", f64);
-  named.emplace_back("flops_tensor", tensor);
-  named.emplace_back("instructions", instructions);
-  named.emplace_back("thread_instructions", thread_instructions);
-  named.emplace_back("compulsory_read_bytes", kSectorBytes * result.touched.read);
-  named.emplace_back("compulsory_write_bytes", kSectorBytes * result.touched.written);
+  totals.load_waits = LoadWaits(kernel, result);
+  return totals;
+}
+
+std::vector<std::pair<std::string, int64_t>> NamedCounters(const TranslatedKernel& kernel,
+                                                           const LaunchResult& result) {
+  const LaunchTotals totals = TotalsOf(kernel, result);
+  std::vector<std::pair<std::string, int64_t>> named;
+#define STAX_COUNTER(name) named.emplace_back(#name, totals.memory.name);
+  STAX_EMULATOR_MEMORY_COUNTERS(STAX_COUNTER)
+#undef STAX_COUNTER
+  named.emplace_back("flops_f16", totals.flops_f16);
+  named.emplace_back("flops_f32", totals.flops_f32);
+  named.emplace_back("flops_f64", totals.flops_f64);
+  named.emplace_back("flops_tensor", totals.flops_tensor);
+  named.emplace_back("instructions", totals.warp_instructions);
+  named.emplace_back("thread_instructions", totals.thread_instructions);
+  named.emplace_back("compulsory_read_bytes", kSectorBytes * totals.touched.read);
+  named.emplace_back("compulsory_write_bytes", kSectorBytes * totals.touched.written);
   return named;
 }
 

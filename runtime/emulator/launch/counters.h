@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/emulator/launch/launch.h"
+#include "runtime/emulator/memory/counters.h"
 #include "runtime/emulator/ptx/module.h"
 #include "runtime/emulator/translate/translate.h"
 
@@ -22,6 +23,20 @@ struct Flops {
   int64_t tensor = 0;
 };
 Flops FlopsOf(const ptx::Instruction& instruction);
+
+// Of a whole launch.
+struct LaunchTotals {
+  MemoryCounters memory;
+  TouchedSectors touched;
+  int64_t warp_instructions = 0;
+  int64_t thread_instructions = 0;
+  int64_t flops_f16 = 0;
+  int64_t flops_f32 = 0;
+  int64_t flops_f64 = 0;
+  int64_t flops_tensor = 0;
+  int64_t load_waits = 0;  // by warp, see load_waits.h
+};
+LaunchTotals TotalsOf(const TranslatedKernel& kernel, const LaunchResult& result);
 
 // In the order in which they are printed. "instructions" are those that warps executed.
 std::vector<std::pair<std::string, int64_t>> NamedCounters(const TranslatedKernel& kernel,
