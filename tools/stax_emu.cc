@@ -22,6 +22,8 @@
 namespace stax {
 namespace {
 
+constexpr int64_t kMaxThreads = 1024;  // of this machine
+
 struct Options {
   std::string kernel;
   std::string grid = "1";
@@ -30,6 +32,7 @@ struct Options {
   std::vector<std::string> arguments;
   std::string check = "all";
   int64_t threads = 0;
+  int64_t max_steps = emulator::kDefaultMaxSteps;
   bool counters = false;
   bool json = false;
   bool quiet = false;
@@ -56,8 +59,12 @@ absl::StatusOr<emulator::LaunchRequest> RequestFor(const Options& options) {
   if (!block.ok()) return block.status();
   request.grid = *grid;
   request.block = *block;
-  if (options.shared_bytes < 0 || options.threads < 0)
-    return absl::InvalidArgumentError("--smem and --threads: expected numbers of at least 0");
+  if (options.shared_bytes < 0 || options.max_steps < 0)
+    return absl::InvalidArgumentError("--smem and --max-steps: expected numbers of at least 0");
+  if (options.threads < 0 || options.threads > kMaxThreads)
+    return absl::InvalidArgumentError(
+        absl::StrCat("--threads=", options.threads, ": expected a number from 0 to ", kMaxThreads));
+  request.max_steps = static_cast<uint64_t>(options.max_steps);
   request.dynamic_shared_bytes = static_cast<uint64_t>(options.shared_bytes);
   request.threads = static_cast<int>(options.threads);
   const std::string& check = options.check;
@@ -138,13 +145,17 @@ int Main(int argc, char** argv) {
   cli.Option("block", "X,Y,Z", "threads of a block (default 1)", &options.block);
   cli.Option("smem", "BYTES", "dynamic shared memory of a block", &options.shared_bytes);
   cli.Repeated("arg", "ARGUMENT",
-               "in:FILE.npy, out:f32[1024,8]:FILE.npy, inout:FILE.npy or a number such as i32:5",
+               "in:FILE.npy, out:f32[1024,8]:FILE.npy, inout:FILE.npy, value:FILE.npy (a struct) "
+               "or a number such as i32:5",
                &options.arguments);
   cli.Option("check", "WHAT", "none, memory, race or all (default)", &options.check);
   cli.Flag("counters", "print what was counted", &options.counters);
   cli.Flag("json", "print faults and counters as JSON", &options.json);
   cli.Option("threads", "N", "of this machine, for the blocks (default: all cores)",
              &options.threads);
+  cli.Option("max-steps", "N",
+             "end with an error after N instructions x threads (default 2^40; 0: never)",
+             &options.max_steps);
   cli.Flag("quiet", "no progress (there is none)", &options.quiet);
   absl::StatusOr<std::vector<std::string>> files = cli.Parse(argc, argv);
   if (!files.ok()) return cli.Fail(files.status());

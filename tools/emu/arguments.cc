@@ -1,5 +1,6 @@
 #include "tools/emu/arguments.h"
 
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -20,7 +21,8 @@ using Kind = KernelArgument::Kind;
 absl::Status Bad(const std::string& text, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(
       "--arg=", text, ": ", why,
-      "; expected in:FILE.npy, inout:FILE.npy, out:TYPE[DIMS]:FILE.npy or TYPE:NUMBER"));
+      "; expected in:FILE.npy, inout:FILE.npy, out:TYPE[DIMS]:FILE.npy, value:FILE.npy or "
+      "TYPE:NUMBER"));
 }
 
 template <typename T>
@@ -29,36 +31,47 @@ void SetBytes(T value, HostTensor& tensor) {
   std::memcpy(tensor.bytes.data(), &value, sizeof(value));
 }
 
+absl::Status ParseReal(const std::string& text, absl::string_view value, HostTensor& tensor) {
+  double real = 0;
+  if (!absl::SimpleAtod(value, &real)) return Bad(text, "it is no number");
+  const bool narrow = tensor.dtype == DType::kF32;
+  // What rounds to the largest number or below it is in range.
+  constexpr double kEndOfF32 = 0x1.ffffffp127;
+  const bool too_large = std::isinf(real) ? value.find_first_of("iI") == absl::string_view::npos
+                                          : narrow && std::abs(real) >= kEndOfF32;
+  if (too_large) return Bad(text, absl::StrCat("it is too large for ", narrow ? "f32" : "f64"));
+  if (narrow) {
+    SetBytes(static_cast<float>(real), tensor);
+  } else {
+    SetBytes(real, tensor);
+  }
+  return absl::OkStatus();
+}
+
 // One number of a type, from its text.
 absl::Status ParseNumber(const std::string& text, absl::string_view value, HostTensor& tensor) {
-  double real = 0;
-  if (tensor.dtype == DType::kF32 || tensor.dtype == DType::kF64) {
-    if (!absl::SimpleAtod(value, &real)) return Bad(text, "it is no number");
-    if (tensor.dtype == DType::kF32) {
-      SetBytes(static_cast<float>(real), tensor);
-    } else {
-      SetBytes(real, tensor);
-    }
-    return absl::OkStatus();
-  }
+  if (tensor.dtype == DType::kF32 || tensor.dtype == DType::kF64)
+    return ParseReal(text, value, tensor);
   if (IsFloat(tensor.dtype)) return Bad(text, "numbers of 16-bit floats are not supported");
-  int64_t number = 0;
-  uint64_t unsigned_number = 0;
-  if (absl::SimpleAtoi(value, &number)) {
-    unsigned_number = static_cast<uint64_t>(number);
-  } else if (!absl::SimpleAtoi(value, &unsigned_number)) {
-    return Bad(text, "it is no integer");
-  }
+  const bool is_signed = IsSigned(tensor.dtype);
   const int bytes = DTypeBytes(tensor.dtype);
-  const int bits = 8 * bytes;
-  if (bits < 64) {
-    const int64_t low = IsSigned(tensor.dtype) ? -(int64_t{1} << (bits - 1)) : 0;
-    const int64_t high = (int64_t{1} << (IsSigned(tensor.dtype) ? bits - 1 : bits)) - 1;
-    if (number < low || number > high || (unsigned_number >> 63 && number >= 0))
-      return Bad(text, absl::StrCat("it is not between ", low, " and ", high));
+  const int bits = tensor.dtype == DType::kBool ? 1 : 8 * bytes;
+  const uint64_t highest = ~uint64_t{0} >> (64 - bits + (is_signed ? 1 : 0));
+  const int64_t lowest = is_signed ? -static_cast<int64_t>(highest) - 1 : 0;
+  int64_t negative = 0;
+  uint64_t word = 0;
+  bool fits = false;
+  if (absl::SimpleAtoi(value, &word)) {
+    fits = word <= highest;
+  } else if (absl::SimpleAtoi(value, &negative)) {
+    fits = negative >= lowest;
+    word = static_cast<uint64_t>(negative);
+  } else {
+    return Bad(text, "it is no integer of 64 bits");
   }
+  if (!fits) return Bad(text, absl::StrCat("it is not between ", lowest, " and ", highest));
   tensor.bytes.resize(static_cast<size_t>(bytes));
-  std::memcpy(tensor.bytes.data(), &unsigned_number, static_cast<size_t>(bytes));
+  std::memcpy(tensor.bytes.data(), &word, static_cast<size_t>(bytes));
   return absl::OkStatus();
 }
 
@@ -74,8 +87,9 @@ absl::Status ParseOut(const std::string& text, absl::string_view rest, KernelArg
   argument.path = std::string(rest.substr(close + 2));
   if (argument.path.empty()) return Bad(text, "it names no file");
   int64_t bytes = DTypeBytes(*dtype);
-  for (absl::string_view dim :
-       absl::StrSplit(rest.substr(open + 1, close - open - 1), ',', absl::SkipEmpty())) {
+  const absl::string_view dims = rest.substr(open + 1, close - open - 1);
+  for (absl::string_view dim : absl::StrSplit(dims, ',')) {
+    if (dims.empty()) break;  // one element
     int64_t size = 0;
     if (!absl::SimpleAtoi(dim, &size) || size < 0) return Bad(text, "a dimension is no size");
     argument.tensor.dims.push_back(size);
@@ -93,9 +107,11 @@ absl::StatusOr<KernelArgument> ParseKernelArgument(const std::string& text) {
   argument.text = text;
   absl::string_view rest = text;
   const bool in = absl::ConsumePrefix(&rest, "in:");
-  if (in || absl::ConsumePrefix(&rest, "inout:")) {
-    argument.kind = in ? Kind::kIn : Kind::kInOut;
+  const bool value = !in && absl::ConsumePrefix(&rest, "value:");
+  if (in || value || absl::ConsumePrefix(&rest, "inout:")) {
+    argument.kind = in ? Kind::kIn : value ? Kind::kValue : Kind::kInOut;
     argument.path = std::string(rest);
+    if (rest.empty()) return Bad(text, "it names no file");
     absl::StatusOr<HostTensor> tensor = ReadNpy(argument.path);
     if (!tensor.ok()) return tensor.status();
     argument.tensor = *std::move(tensor);
@@ -128,7 +144,7 @@ absl::StatusOr<std::vector<uint8_t>> PlaceArguments(const emulator::FlatKernel& 
   for (size_t i = 0; i < arguments.size(); ++i) {
     KernelArgument& argument = arguments[i];
     const HostTensor& tensor = argument.tensor;
-    const bool is_buffer = argument.kind != Kind::kNumber;
+    const bool is_buffer = argument.kind != Kind::kValue;
     const int64_t size =
         is_buffer ? int64_t{sizeof(void*)} : static_cast<int64_t>(tensor.bytes.size());
     if (size != kernel.parameter_sizes[i])

@@ -3,7 +3,8 @@
 //   in:x.npy               a buffer with the file's contents
 //   out:f32[1024,8]:y.npy  a buffer that nobody has written; afterwards its contents go to the file
 //   inout:z.npy            a buffer with the file's contents, which are replaced afterwards
-//   i32:5  i64:..  f32:..  a number; any type of ir/dtype.h
+//   value:p.npy            the file's contents themselves, such as a struct
+//   i32:5  i64:..  f32:..  a number; any type of ir/dtype.h but 16-bit floats
 #ifndef STAX_TOOLS_EMU_ARGUMENTS_H_
 #define STAX_TOOLS_EMU_ARGUMENTS_H_
 
@@ -21,11 +22,11 @@
 namespace stax {
 
 struct KernelArgument {
-  enum class Kind : uint8_t { kIn, kOut, kInOut, kNumber };
-  Kind kind = Kind::kNumber;
+  enum class Kind : uint8_t { kIn, kOut, kInOut, kValue };
+  Kind kind = Kind::kValue;
   std::string text;   // as given, for messages
   std::string path;   // of buffers
-  HostTensor tensor;  // its contents; of a number: the value
+  HostTensor tensor;  // its contents; of a value: its bytes
   void* memory = nullptr;
 };
 

@@ -1,21 +1,21 @@
 #include "runtime/emulator/launch/cluster_runner.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace stax::emulator {
 namespace {
 
-constexpr size_t kRegisterAlign = 64;
 constexpr uint64_t kBarrierKey = uint64_t{0xba} << 48;  // of ids in ClusterClocks
 constexpr uint64_t kClusterKey = uint64_t{0xbc} << 48;  // of phases
-constexpr uint32_t kMultiprocessors = 132;              // that %smid pretends there are: H200
+constexpr uint64_t kRoundsBetweenChecks = 1 << 10;      // of max_steps
 
 struct Freer {
-  void operator()(void* memory) const { free(memory); }
+  void operator()(void* memory) const { operator delete(memory, std::align_val_t(kRegisterAlign)); }
 };
 
 int Bits(uint32_t word) { return __builtin_popcount(word); }
@@ -38,11 +38,6 @@ struct ClusterRunner::Barrier {
         instruction(warps, -1),
         differ(warps, 0),
         predicates(warps, 0) {}
-  int64_t threads() const {
-    int64_t sum = 0;
-    for (uint32_t lanes : arrived) sum += Bits(lanes);
-    return sum;
-  }
 };
 
 struct ClusterRunner::Block {
@@ -64,14 +59,13 @@ ClusterRunner::ClusterRunner(LaunchState* launch, uint64_t* counts)
   const LaunchOptions& options = launch->memory->options();
   const auto threads = static_cast<int64_t>(options.block.count());
   warps_ = static_cast<int>((threads + kWarpLanes - 1) / kWarpLanes);
-  const auto bytes = static_cast<size_t>(launch->kernel->register_bytes) + kRegisterAlign;
+  const size_t stride = launch->kernel->RegisterStride();
   for (int rank = 0; rank < memory_.blocks(); ++rank) {
     auto block = std::make_unique<Block>();
     block->runner = this;
     block->threads = threads;
-    block->registers.reset(static_cast<uint8_t*>(
-        std::aligned_alloc(kRegisterAlign, bytes / kRegisterAlign * kRegisterAlign * warps_)));
-    const size_t stride = bytes / kRegisterAlign * kRegisterAlign;
+    block->registers.reset(
+        static_cast<uint8_t*>(operator new(stride * warps_, std::align_val_t(kRegisterAlign))));
     for (int warp = 0; warp < warps_; ++warp)
       block->warps.emplace_back(launch->kernel, launch->run,
                                 block->registers.get() + warp * stride);
@@ -107,10 +101,11 @@ void ClusterRunner::Start(uint64_t cluster) {
   }
   memory_.Start(numbers);
   cluster_completed_ = 0;
+  stuck_ = false;
   for (int rank = 0; rank < memory_.blocks(); ++rank) {
     Block& block = *blocks_[rank];
     block.memory = &memory_.block(rank);
-    StartBlock(block, static_cast<uint64_t>(rank), positions[rank]);
+    StartBlock(block, positions[rank]);
     for (WarpScheduler& warp : block.warps) {
       WarpContext& context = warp.context();
       const Dim3 in = shape.At(rank);
@@ -129,7 +124,7 @@ void ClusterRunner::Start(uint64_t cluster) {
   }
 }
 
-void ClusterRunner::StartBlock(Block& block, uint64_t, Dim3 position) {
+void ClusterRunner::StartBlock(Block& block, Dim3 position) {
   const LaunchOptions& options = launch_.memory->options();
   block.barriers.clear();
   block.fingerprints.assign(warps_, 0);
@@ -178,8 +173,12 @@ bool ClusterRunner::Done() const {
 }
 
 ClusterRunner::Outcome ClusterRunner::Run() {
+  if (stuck_ && launch_.progress.load() == last_progress_) return Outcome::kStuck;
+  stuck_ = false;
   bool all_same = true;
   for (bool ran = true; ran;) {
+    if (++rounds_ % kRoundsBetweenChecks == 0) CountSteps();
+    if (launch_.stopped) return Outcome::kDone;
     ran = false;
     bool spinning = false;
     for (auto& block : blocks_) {
@@ -190,6 +189,7 @@ ClusterRunner::Outcome ClusterRunner::Run() {
         const WarpEvent event = warp.Run();
         if (event == WarpEvent::kTrap) {
           Trap(*block, w);
+          launch_.stopped = true;
           return Outcome::kDone;
         }
         if (event == WarpEvent::kBarrier) {
@@ -218,9 +218,10 @@ ClusterRunner::Outcome ClusterRunner::Run() {
     for (auto& block : blocks_) writes += std::exchange(block->writes, 0);
     if (writes > 0) launch_.progress.fetch_add(1);
     const uint64_t progress = launch_.progress.load();
-    const bool stuck = all_same && progress == last_progress_;
+    stuck_ = all_same && progress == last_progress_;
     last_progress_ = progress;
-    return stuck ? Outcome::kStuck : Outcome::kSpinning;
+    CountSteps();
+    return stuck_ ? Outcome::kStuck : Outcome::kSpinning;
   }
   if (!Done()) ReportBlocked();
   launch_.progress.fetch_add(1);
@@ -231,6 +232,31 @@ int64_t ClusterRunner::LiveThreads(const Block& block) {
   int64_t live = 0;
   for (const WarpScheduler& warp : block.warps) live += Bits(warp.live());
   return live;
+}
+
+// A whole warp counts as 32 threads, also when it has fewer ("the arrival count is incremented by
+// the warp size").
+int64_t ClusterRunner::Arrived(const Block& block, const Barrier& barrier) const {
+  int64_t sum = 0;
+  for (int w = 0; w < warps_; ++w) {
+    const uint32_t arrived = barrier.arrived[w];
+    const bool whole =
+        barrier.expected > 0 && arrived != 0 && (block.warps[w].live() & ~arrived) == 0;
+    sum += whole ? kWarpLanes : Bits(arrived);
+  }
+  return sum;
+}
+
+void ClusterRunner::CountSteps() {
+  if (launch_.max_steps == 0) return;
+  uint64_t steps = 0;
+  for (size_t counter = 0; counter < launch_.steps_of.size(); ++counter)
+    steps += launch_.steps_of[counter] * counts_[2 * counter + 1];
+  // `counts_` are of all blocks that this thread of the host runs.
+  uint64_t& counted = counts_[2 * launch_.steps_of.size()];
+  const uint64_t more = steps - counted;
+  counted = steps;
+  if (launch_.steps.fetch_add(more) + more > launch_.max_steps) launch_.stopped = true;
 }
 
 void ClusterRunner::Arrive(Block& block, int w) {
@@ -269,7 +295,7 @@ void ClusterRunner::Arrive(Block& block, int w) {
 void ClusterRunner::CheckBarriers(Block& block) {
   for (auto entry = block.barriers.begin(); entry != block.barriers.end();) {
     Barrier& barrier = entry->second;
-    const int64_t arrived = barrier.threads();
+    const int64_t arrived = Arrived(block, barrier);
     const int64_t expected = barrier.expected > 0 ? barrier.expected : LiveThreads(block);
     if (arrived == 0 || arrived < expected) {
       ++entry;
@@ -321,7 +347,8 @@ void ClusterRunner::Complete(Block& block, uint32_t id, const Barrier& barrier) 
       if (barrier.waiting[w] != 0) block.memory->Wait(w, kBarrierKey + id);
     }
   }
-  const auto all = static_cast<int>(barrier.threads());
+  int all = 0;
+  for (uint32_t lanes : barrier.arrived) all += Bits(lanes);
   for (int w = 0; w < warps_; ++w) {
     if (barrier.waiting[w] == 0) continue;
     const int at = barrier.instruction[w];
@@ -408,7 +435,7 @@ void ClusterRunner::ReportBlocked() {
       for (int w = 0; w < warps_; ++w) {
         if (barrier.waiting[w] == 0) continue;
         const int64_t expected = barrier.expected > 0 ? barrier.expected : LiveThreads(*block);
-        const int64_t arrived = barrier.threads();
+        const int64_t arrived = Arrived(*block, barrier);
         const uint32_t number = id;
         faults.Add(FaultKind::kDeadlock, barrier.instruction[w], block->memory->block(),
                    static_cast<uint32_t>(w * kWarpLanes) + __builtin_ctz(barrier.waiting[w]), 0,
@@ -425,7 +452,7 @@ void ClusterRunner::ReportBlocked() {
   }
 }
 
-void ClusterRunner::GiveUp() {
+void ClusterRunner::GiveUp(const std::string& why) {
   FaultSink& faults = launch_.memory->faults();
   for (auto& block : blocks_) {
     for (int w = 0; w < warps_; ++w) {
@@ -433,22 +460,26 @@ void ClusterRunner::GiveUp() {
       const uint32_t spins = warp.live() & ~warp.at_barrier() & ~warp.waiting();
       if (spins == 0) continue;
       const int at = warp.spinning_instruction();
-      faults.Add(
-          FaultKind::kDeadlock, at, block->memory->block(),
-          static_cast<uint32_t>(w * kWarpLanes) + __builtin_ctz(spins), 0, [&] {
-            return std::string("goes round a loop for something that no thread is left to do");
-          });
+      faults.Add(FaultKind::kDeadlock, at, block->memory->block(),
+                 static_cast<uint32_t>(w * kWarpLanes) + __builtin_ctz(spins), 0,
+                 [&] { return absl::StrCat("goes round a loop for something that ", why); });
       break;
     }
     for (WarpScheduler& warp : block->warps) warp.Kill();
   }
 }
 
-void ClusterRunner::Trap(Block&, int) {
-  launch_.trapped = true;
-  for (auto& block : blocks_) {
-    for (WarpScheduler& warp : block->warps) warp.Kill();
-  }
+void ClusterRunner::Trap(const Block& block, int w) {
+  const WarpScheduler& warp = block.warps[w];
+  const LaunchOptions& options = launch_.memory->options();
+  const Dim3 at = options.grid.At(block.memory->block());
+  const Dim3 thread =
+      options.block.At(static_cast<uint64_t>(w) * kWarpLanes + __builtin_ctz(warp.barrier_lanes()));
+  absl::MutexLock lock(&launch_.mutex);
+  if (!launch_.trap.empty()) return;
+  launch_.trap = absl::StrFormat("line %d: thread (%d,%d,%d) of block (%d,%d,%d) ran into trap",
+                                 launch_.kernel->flat.instructions[warp.barrier_instruction()].line,
+                                 thread.x, thread.y, thread.z, at.x, at.y, at.z);
 }
 
 }  // namespace stax::emulator

@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "runtime/emulator/launch/warp_scheduler.h"
 #include "runtime/emulator/memory/block_memory.h"
 #include "runtime/emulator/memory/launch_memory.h"
@@ -20,6 +21,8 @@
 namespace stax::emulator {
 
 // What all blocks of a launch share.
+inline constexpr uint32_t kMultiprocessors = 132;  // that %smid pretends there are: H200
+
 struct LaunchState {
   const TranslatedKernel* kernel = nullptr;
   RunFunction run = nullptr;
@@ -30,7 +33,16 @@ struct LaunchState {
   // Moves on when a block ends or a thread changes memory: nothing that spins can see anything new
   // while it stands.
   std::atomic<uint64_t> progress = 0;
-  std::atomic<bool> trapped = false;
+  // No block goes on: a thread ran into trap, or max_steps are over.
+  std::atomic<bool> stopped = false;
+
+  // Steps: an instruction run by a thread is one. The launch ends at about max_steps; 0: never.
+  uint64_t max_steps = 0;
+  std::vector<uint64_t> steps_of;  // by counter of the translated code: instructions that it counts
+  std::atomic<uint64_t> steps = 0;
+
+  absl::Mutex mutex;
+  std::string trap ABSL_GUARDED_BY(mutex);  // where the first thread ran into trap
 };
 
 class ClusterRunner {
@@ -41,7 +53,8 @@ class ClusterRunner {
     kStuck,     // as before, and as the last time: only other blocks can change anything
   };
 
-  // `counts`: of the translated code, of the thread that runs this.
+  // `counts`: of the translated code, of the thread of the host that runs this, and a word for the
+  // steps.
   ClusterRunner(LaunchState* launch, uint64_t* counts);
   ~ClusterRunner();
 
@@ -49,7 +62,7 @@ class ClusterRunner {
   void Start(uint64_t cluster);
   Outcome Run();
   // Reports that it will never end, and ends it.
-  void GiveUp();
+  void GiveUp(const std::string& why);
   void AddCounters() { memory_.AddCounters(); }
 
   // For the functions that translated code calls.
@@ -61,16 +74,19 @@ class ClusterRunner {
  private:
   struct Barrier;
 
-  void StartBlock(Block& block, uint64_t number, Dim3 position);
+  void StartBlock(Block& block, Dim3 position);
   void Arrive(Block& block, int warp);
   void ArriveAtCluster(Block& block, int warp, const ptx::Instruction& instruction);
   void CheckBarriers(Block& block);
   void Complete(Block& block, uint32_t id, const Barrier& barrier) const;
   void CheckCluster();
   void ReportBlocked();
-  void Trap(Block& block, int warp);
+  void Trap(const Block& block, int warp);
+  int64_t Arrived(const Block& block, const Barrier& barrier) const;
   static int64_t LiveThreads(const Block& block);
   bool Done() const;
+  // Stops the launch when it has made its steps.
+  void CountSteps();
 
   LaunchState& launch_;
   uint64_t* counts_;
@@ -79,6 +95,8 @@ class ClusterRunner {
   std::vector<std::unique_ptr<Block>> blocks_;
   uint64_t cluster_completed_ = 0;  // phases of the cluster's barrier
   uint64_t last_progress_ = 0;
+  bool stuck_ = false;
+  uint64_t rounds_ = 0;
 };
 
 }  // namespace stax::emulator

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/emulator/launch/cluster_runner.h"
+#include "runtime/host_memory.h"
 
 namespace stax::emulator {
 namespace {
@@ -23,6 +24,9 @@ constexpr uint64_t kMaxClusterBlocks =
 constexpr uint64_t kMaxGridYz = 65535;
 constexpr uint64_t kMaxGridX = 2147483647;
 constexpr uint64_t kMaxBlockZ = 64;
+constexpr uint64_t kMaxMultiprocessorBlocks = 32;
+constexpr uint64_t kMaxMultiprocessorWarps = 64;
+constexpr int64_t kMaxLocalBytes = 512 << 10;  // of a thread
 constexpr auto kPoll = std::chrono::microseconds(100);
 
 uint64_t MaxSharedBytes(const std::string& target) {
@@ -59,6 +63,9 @@ std::string WhyRefused(const ptx::Module& module, const CompiledKernel& kernel,
   if (shared > MaxSharedBytes(module.target))
     return absl::StrCat(shared, " bytes of shared memory a block; ", module.target, " has ",
                         MaxSharedBytes(module.target));
+  if (kernel.translated.flat.stack_bytes > kMaxLocalBytes)
+    return absl::StrCat(kernel.translated.flat.stack_bytes,
+                        " bytes of local memory a thread; at most ", kMaxLocalBytes);
   if (request.grid.x > kMaxGridX || request.grid.y > kMaxGridYz || request.grid.z > kMaxGridYz)
     return absl::StrCat("a grid of ", request.grid.x, " x ", request.grid.y, " x ", request.grid.z,
                         " blocks; at most 2^31-1 x 65535 x 65535");
@@ -75,8 +82,9 @@ std::string WhyRefused(const ptx::Module& module, const CompiledKernel& kernel,
 // The clusters of a launch, given out to workers.
 class Grid {
  public:
-  Grid(LaunchState* state, uint64_t clusters, int workers)
-      : state_(*state), clusters_(clusters), stuck_at_(workers) {
+  // `resident`: clusters that the device runs at the same time.
+  Grid(LaunchState* state, uint64_t clusters, uint64_t resident, int workers)
+      : state_(*state), clusters_(clusters), resident_(resident), stuck_at_(workers) {
     for (auto& at : stuck_at_) at = 0;
   }
 
@@ -85,9 +93,9 @@ class Grid {
     std::vector<std::unique_ptr<ClusterRunner>> running;
     std::vector<std::unique_ptr<ClusterRunner>> idle;
     bool wants_more = true;  // nothing else to run, or all that there is spins
-    while (!state_.trapped) {
+    while (!state_.stopped) {
       if (wants_more || running.empty()) {
-        const uint64_t next = next_.fetch_add(1);
+        const uint64_t next = Next(/*has_some=*/!running.empty());
         if (next < clusters_) {
           if (idle.empty()) idle.push_back(std::make_unique<ClusterRunner>(&state_, counts.data()));
           running.push_back(std::move(idle.back()));
@@ -103,15 +111,24 @@ class Grid {
         all_stuck &= outcome == ClusterRunner::Outcome::kStuck;
         if (outcome != ClusterRunner::Outcome::kDone) continue;
         idle.push_back(std::move(runner));
+        in_flight_.fetch_sub(1);
       }
       running.erase(std::remove(running.begin(), running.end(), nullptr), running.end());
       wants_more = true;
       const bool none_left = next_.load() >= clusters_;
-      if (running.empty() || !all_stuck || !none_left) continue;
+      const bool none_starts = none_left || in_flight_.load() >= resident_;
+      if (running.empty() || !all_stuck || !none_starts) continue;
       if (!WaitForOthers(worker)) continue;
+      const std::string why =
+          none_left ? "no thread is left to do"
+                    : absl::StrCat(
+                          "only a block can do that has not begun: the device has room "
+                          "for ",
+                          resident_, " at a time, and all of them wait");
       for (auto& runner : running) {
-        runner->GiveUp();
+        runner->GiveUp(why);
         idle.push_back(std::move(runner));
+        in_flight_.fetch_sub(1);
       }
       running.clear();
     }
@@ -123,11 +140,24 @@ class Grid {
  private:
   static constexpr uint64_t kFinished = ~uint64_t{0};
 
+  // The next cluster that begins; none does when the device is full, but for a worker that has none
+  // to run.
+  uint64_t Next(bool has_some) {
+    if (next_.load() >= clusters_) return clusters_;
+    if (in_flight_.fetch_add(1) >= resident_ && has_some) {
+      in_flight_.fetch_sub(1);
+      return clusters_;
+    }
+    const uint64_t next = next_.fetch_add(1);
+    if (next >= clusters_) in_flight_.fetch_sub(1);
+    return next;
+  }
+
   // Until something has changed (false), or all workers wait for something to change (true).
   bool WaitForOthers(int worker) {
     const uint64_t progress = state_.progress.load();
     stuck_at_[worker] = progress + 1;
-    while (!state_.trapped) {
+    while (!state_.stopped) {
       if (state_.progress.load() != progress) break;
       bool all = true;
       for (const auto& at : stuck_at_) all &= at == progress + 1 || at == kFinished;
@@ -140,10 +170,44 @@ class Grid {
 
   LaunchState& state_;
   const uint64_t clusters_;
+  const uint64_t resident_;
   std::atomic<uint64_t> next_ = 0;
+  std::atomic<uint64_t> in_flight_ = 0;
   // By worker: 0 while it runs, 1 + the progress at which it got stuck, or kFinished.
   std::vector<std::atomic<uint64_t>> stuck_at_;
 };
+
+// How many clusters fit on the device.
+uint64_t Resident(const ptx::Module& module, const LaunchOptions& options) {
+  const uint64_t warps = (options.block.count() + kWarpSize - 1) / kWarpSize;
+  const uint64_t shared =
+      MaxSharedBytes(module.target) / std::max<uint64_t>(options.shared_bytes, 1);
+  const uint64_t blocks = kMultiprocessors * std::min({kMaxMultiprocessorBlocks,
+                                                       kMaxMultiprocessorWarps / warps, shared});
+  return std::max<uint64_t>(blocks / static_cast<uint64_t>(options.cluster_blocks), 1);
+}
+
+// What the workers need at the same time must be there; more is asked for as blocks spin.
+absl::Status CheckFits(const TranslatedKernel& kernel, const LaunchOptions& options, int workers) {
+  const uint64_t threads = options.block.count();
+  const uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  const double block = static_cast<double>(kernel.RegisterStride()) * static_cast<double>(warps) +
+                       static_cast<double>(options.local_bytes) * static_cast<double>(threads) +
+                       static_cast<double>(options.shared_bytes);
+  const double bytes = block * options.cluster_blocks * workers;
+  constexpr double kMost = 1e18;
+  return CheckFitsHostMemory("the registers and local and shared memory of the blocks that run",
+                             static_cast<int64_t>(std::min(bytes, kMost)));
+}
+
+// By counter: the instructions that it counts.
+std::vector<uint64_t> StepsOf(const TranslatedKernel& kernel) {
+  std::vector<uint64_t> steps(static_cast<size_t>(kernel.counters), 0);
+  for (const int counter : kernel.counter_of) {
+    if (counter >= 0) ++steps[static_cast<size_t>(counter)];
+  }
+  return steps;
+}
 
 Dim3 ClusterOf(const ptx::Function& entry) {
   Dim3 cluster;
@@ -191,6 +255,10 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   options.parameter_bytes = request.parameters.size();
   options.check_memory = request.check_memory;
   options.check_races = request.check_races;
+  const uint64_t clusters = request.grid.count() / cluster.count();
+  const int cores = request.threads > 0 ? request.threads : UsableCores();
+  const int workers = static_cast<int>(std::min<uint64_t>(cores, clusters));
+  if (absl::Status fits = CheckFits(translated, options, workers); !fits.ok()) return fits;
   LaunchMemory launch_memory(memory, options, &faults);
 
   LaunchState state;
@@ -200,18 +268,23 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   state.cluster = cluster;
   state.explicit_cluster = kernel.entry->cluster[0] > 0 || kernel.entry->explicit_cluster;
   state.dynamic_shared_bytes = request.dynamic_shared_bytes;
-  const uint64_t clusters = request.grid.count() / cluster.count();
-  const int cores = request.threads > 0 ? request.threads : UsableCores();
-  const int workers = static_cast<int>(std::min<uint64_t>(cores, clusters));
-  Grid grid(&state, clusters, workers);
+  state.max_steps = request.max_steps;
+  state.steps_of = StepsOf(translated);
+  Grid grid(&state, clusters, Resident(module.module(), options), workers);
   std::vector<std::vector<uint64_t>> counts(
-      workers, std::vector<uint64_t>(2 * static_cast<size_t>(translated.counters), 0));
+      workers, std::vector<uint64_t>(2 * static_cast<size_t>(translated.counters) + 1, 0));
   std::vector<std::thread> threads;
   for (int worker = 1; worker < workers; ++worker)
     threads.emplace_back([&, worker] { grid.Work(worker, counts[worker]); });
   grid.Work(0, counts[0]);
   for (std::thread& thread : threads) thread.join();
-  if (state.trapped) return absl::AbortedError(absl::StrCat(flat.name, ": a thread ran into trap"));
+  if (state.stopped) {
+    absl::MutexLock lock(&state.mutex);
+    if (!state.trap.empty()) return absl::AbortedError(absl::StrCat(flat.name, ": ", state.trap));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(flat.name, " is not done after ", request.max_steps,
+                     " steps (instructions x threads), which is the limit"));
+  }
 
   result.faults = faults.Faults();
   result.fault_count = faults.count();

@@ -15,6 +15,9 @@
 
 namespace stax::emulator {
 
+// Hours: for loops that never end.
+inline constexpr uint64_t kDefaultMaxSteps = uint64_t{1} << 40;
+
 struct LaunchRequest {
   Dim3 grid;
   Dim3 block;
@@ -23,6 +26,8 @@ struct LaunchRequest {
   bool check_memory = true;
   bool check_races = true;
   int threads = 0;  // of the host; 0: all cores
+  // The launch ends with an error at about so many instructions x threads; 0: it runs on.
+  uint64_t max_steps = kDefaultMaxSteps;
 };
 
 // How often an instruction ran.
@@ -41,7 +46,8 @@ struct LaunchResult {
 };
 
 // InvalidArgument when the parameters' size is wrong or the grid is empty; Aborted when a thread
-// ran into `trap`. A launch that the device would refuse is a fault of kind resource_limit.
+// ran into `trap`; ResourceExhausted at max_steps, or when the host has not the memory. A launch
+// that the device would refuse is a fault of kind resource_limit.
 absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const CompiledKernel& kernel,
                                     const LaunchRequest& request, GlobalMemory* memory);
 

@@ -101,13 +101,6 @@ void WarpScheduler::CheckWaiting() {
   groups_.insert(groups_.end(), complete.begin(), complete.end());
 }
 
-void WarpScheduler::Scatter(uint32_t lanes) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const int lane = __builtin_ctz(lanes);
-    Add(context_.targets[lane], 1U << lane, State::kReady);
-  }
-}
-
 WarpEvent WarpScheduler::Run() {
   Group group;
   int turns = kTurns;
@@ -132,7 +125,16 @@ WarpEvent WarpScheduler::Run() {
         go(group.block, context_.other_block, group.lanes & ~context_.taken);
         break;
       case RunResult::kScatter:
-        Scatter(group.lanes);
+        for (uint32_t left = group.lanes; left != 0;) {
+          const uint32_t to = context_.targets[__builtin_ctz(left)];
+          uint32_t alike = 0;
+          for (uint32_t others = left; others != 0; others &= others - 1) {
+            const int lane = __builtin_ctz(others);
+            if (context_.targets[lane] == to) alike |= 1U << lane;
+          }
+          left &= ~alike;
+          go(group.block, to, alike);
+        }
         break;
       case RunResult::kWait:
         Wait(group, block);
@@ -150,6 +152,7 @@ WarpEvent WarpScheduler::Run() {
         CheckWaiting();
         break;
       case RunResult::kTrap:
+        arrived_ = group.lanes;
         return WarpEvent::kTrap;
     }
   }
@@ -250,6 +253,7 @@ uint64_t WarpScheduler::Fingerprint() const {
     std::memcpy(&word, registers_ + at, sizeof(word));
     mix(word);
   }
+  mix(context_.clock);  // what it reads next may let a loop end
   return hash;
 }
 

@@ -36,7 +36,7 @@ class WarpScheduler {
   // Runs until something happens that concerns the block.
   WarpEvent Run();
 
-  // After kBarrier: these lanes are at the barrier of this instruction.
+  // After kBarrier and kTrap: these lanes are at this instruction.
   uint32_t barrier_lanes() const { return context_.taken & arrived_; }
   int barrier_instruction() const { return static_cast<int>(context_.barrier_instruction); }
   // Lanes that wait at a barrier go on.
@@ -55,7 +55,8 @@ class WarpScheduler {
   // No lane runs any more.
   void Kill();
 
-  // Changes when registers do; of two equal ones at yields nothing has happened in between.
+  // Changes when registers or the clock do; of two equal ones at yields nothing has happened in
+  // between.
   uint64_t Fingerprint() const;
 
  private:
@@ -73,7 +74,6 @@ class WarpScheduler {
   void Wait(const Group& group, uint32_t block);
   // Makes ready the waiting lanes whose companions are all there.
   void CheckWaiting();
-  void Scatter(uint32_t lanes);
 
   const TranslatedKernel* kernel_;
   RunFunction run_;

@@ -164,7 +164,6 @@ int MemberMask(const ptx::Instruction& i) {
 
 // Goes on when all lanes that the instruction names, and that have not exited, are here.
 absl::Status WarpEmitter::WaitForLanes(const Instruction& i, int block) {
-  if (i.guard >= 0) return Unsupported(i, "it waits for other lanes under a guard");
   const int operand = MemberMask(i);
   if (operand >= static_cast<int>(i.operands.size()))
     return Unsupported(i, "it names no lanes (.sync)");

@@ -10,6 +10,9 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 
+// Longer blocks are cut: translating one takes time that grows faster than its length.
+constexpr int kMaxBlockInstructions = 500;
+
 bool IsBranch(const Instruction& i) { return i.opcode == "bra" || i.opcode == "brx"; }
 bool EndsThread(const Instruction& i) { return i.opcode == "exit" || i.opcode == "trap"; }
 
@@ -61,7 +64,13 @@ std::vector<int> FindLeaders(const FlatKernel& kernel) {
       leaders.insert(i + 1);
     if (IsConvergent(instruction)) leaders.insert(i);
   }
-  return std::vector<int>(leaders.begin(), leaders.end());
+  std::vector<int> all;
+  for (int leader : leaders) {
+    while (!all.empty() && leader - all.back() > kMaxBlockInstructions)
+      all.push_back(all.back() + kMaxBlockInstructions);
+    all.push_back(leader);
+  }
+  return all;
 }
 
 // In terms of positions of leaders.
@@ -194,66 +203,68 @@ class Order {
   const std::vector<std::vector<int>>& successors_;
 };
 
-void FindLiveness(const FlatKernel& kernel, std::vector<BasicBlock>& blocks) {
-  const size_t registers = kernel.registers.size();
-  std::vector<std::vector<bool>> reads(blocks.size(), std::vector<bool>(registers, false));
-  std::vector<std::vector<bool>> writes(blocks.size(), std::vector<bool>(registers, false));
-  std::vector<int> list;
+// What the blocks do to each register.
+struct RegisterUses {
+  std::vector<int> read_first;  // blocks that read it before they write it
+  std::vector<int> written;     // blocks that write it in all lanes
+};
+
+std::vector<RegisterUses> FindRegisterUses(const FlatKernel& kernel,
+                                           const std::vector<BasicBlock>& blocks) {
+  std::vector<RegisterUses> uses(kernel.registers.size());
+  auto add = [](std::vector<int>& list, int block) {
+    if (list.empty() || list.back() != block) list.push_back(block);
+  };
+  std::vector<int> read;
+  std::vector<int> written;
   for (size_t b = 0; b < blocks.size(); ++b) {
+    const int block = static_cast<int>(b);
     for (int i = blocks[b].begin; i < blocks[b].end; ++i) {
       const Instruction& instruction = kernel.instructions[i];
-      list.clear();
-      RegistersRead(instruction, list);
-      for (int reg : list) {
-        if (!writes[b][reg]) reads[b][reg] = true;
-      }
+      read.clear();
+      written.clear();
+      RegistersRead(instruction, read);
+      RegistersWritten(instruction, written);
       // A guarded write leaves the old value in some lanes.
-      if (instruction.guard >= 0) {
-        list.clear();
-        RegistersWritten(instruction, list);
-        for (int reg : list) {
-          if (!writes[b][reg]) reads[b][reg] = true;
-        }
-        continue;
+      if (instruction.guard >= 0) read.insert(read.end(), written.begin(), written.end());
+      for (int reg : read) {
+        const std::vector<int>& before = uses[reg].written;
+        if (before.empty() || before.back() != block) add(uses[reg].read_first, block);
       }
-      list.clear();
-      RegistersWritten(instruction, list);
-      for (int reg : list) writes[b][reg] = true;
+      if (instruction.guard >= 0) continue;
+      for (int reg : written) add(uses[reg].written, block);
     }
-    blocks[b].live_out.assign(registers, false);
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t b = blocks.size(); b-- > 0;) {
-      for (int next : blocks[b].successors) {
-        for (size_t r = 0; r < registers; ++r) {
-          const bool in = reads[next][r] || (blocks[next].live_out[r] && !writes[next][r]);
-          if (in && !blocks[b].live_out[r]) {
-            blocks[b].live_out[r] = true;
-            changed = true;
-          }
-        }
+  return uses;
+}
+
+// Register by register, backward from the blocks that read it: as much work as there is liveness.
+void FindLiveness(const FlatKernel& kernel, std::vector<BasicBlock>& blocks) {
+  std::vector<std::vector<int>> predecessors(blocks.size());
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    for (int next : blocks[b].successors) predecessors[next].push_back(static_cast<int>(b));
+  }
+  const std::vector<RegisterUses> uses = FindRegisterUses(kernel, blocks);
+  // By block: the last register that was found live behind it, or that it writes.
+  std::vector<int> live(blocks.size(), -1);
+  std::vector<int> writes(blocks.size(), -1);
+  for (int reg = 0; reg < static_cast<int>(uses.size()); ++reg) {
+    for (int block : uses[reg].written) writes[block] = reg;
+    std::vector<int> live_in = uses[reg].read_first;
+    while (!live_in.empty()) {
+      const int block = live_in.back();
+      live_in.pop_back();
+      for (int before : predecessors[block]) {
+        if (live[before] == reg) continue;
+        live[before] = reg;
+        blocks[before].live_out.push_back(reg);
+        if (writes[before] != reg) live_in.push_back(before);
       }
     }
   }
 }
 
 }  // namespace
-
-bool IsBarrier(const Instruction& instruction) {
-  if (instruction.opcode == "bar" || instruction.opcode == "barrier")
-    return !instruction.Has("warp");
-  return false;
-}
-
-bool IsConvergent(const Instruction& i) {
-  if (i.opcode == "bar" || i.opcode == "barrier") return true;
-  if (i.opcode == "shfl" || i.opcode == "vote" || i.opcode == "match" || i.opcode == "redux" ||
-      i.opcode == "elect" || i.opcode == "mma" || i.opcode == "wmma" || i.opcode == "ldmatrix" ||
-      i.opcode == "stmatrix" || i.opcode == "movmatrix")
-    return true;
-  return false;
-}
 
 void RegistersRead(const Instruction& instruction, std::vector<int>& registers) {
   if (instruction.guard >= 0) registers.push_back(instruction.guard);

@@ -13,8 +13,8 @@ struct BasicBlock {
   int begin = 0;  // instructions [begin, end)
   int end = 0;
   std::vector<int> successors;
-  // Registers that some successor reads before it writes them.
-  std::vector<bool> live_out;
+  // Registers that some successor reads before it writes them, in order.
+  std::vector<int> live_out;
 };
 
 struct ControlFlow {
@@ -27,11 +27,6 @@ struct ControlFlow {
   // True for a jump that may go round a loop.
   static bool IsBackward(int from, int to) { return to <= from; }
 };
-
-// True for instructions at which lanes wait for others: they begin a block.
-bool IsConvergent(const ptx::Instruction& instruction);
-// True for barriers of a block or cluster: they end a block as well.
-bool IsBarrier(const ptx::Instruction& instruction);
 
 ControlFlow FindControlFlow(const FlatKernel& kernel);
 

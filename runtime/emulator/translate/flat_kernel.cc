@@ -18,6 +18,8 @@ using ptx::Variable;
 
 // A call tree that is written out may grow exponentially.
 constexpr size_t kMaxInstructions = 1 << 20;
+constexpr size_t kMaxNesting = 500;  // of calls
+constexpr int64_t kMaxLocalBytes = int64_t{1} << 40;
 
 int64_t AlignUp(int64_t offset, int64_t align) { return (offset + align - 1) / align * align; }
 
@@ -82,16 +84,23 @@ class Flattener {
     if (!active_.insert(function.name).second)
       return absl::InvalidArgumentError(absl::StrCat("line ", function.line, ": ", function.name,
                                                      " calls itself; recursion is not supported"));
+    if (active_.size() > kMaxNesting)
+      return absl::InvalidArgumentError(absl::StrCat("line ", function.line, ": ", function.name,
+                                                     " is called ", kMaxNesting,
+                                                     " calls deep; deeper ones are not supported"));
+    const int64_t stack = stack_bytes_;
     for (const Variable& variable : function.variables) {
       absl::Status status = PlaceVariable(function, variable, names);
       if (!status.ok()) return status;
     }
+    flat_.stack_bytes = std::max(flat_.stack_bytes, stack_bytes_);
     const int first_register = static_cast<int>(flat_.registers.size());
     flat_.registers.insert(flat_.registers.end(), function.registers.begin(),
                            function.registers.end());
     Body body{function, names, first_register, {}};
     absl::Status status = AppendBody(body);
     active_.erase(function.name);
+    stack_bytes_ = stack;
     return status;
   }
 
@@ -101,7 +110,12 @@ class Flattener {
     switch (variable.space) {
       case Space::kLocal:
       case Space::kParam:  // arguments of calls
+        Reserve(stack_bytes_, variable);
         name = AddPlace(variable.name, {Space::kLocal, Reserve(flat_.local_bytes, variable)});
+        if (flat_.local_bytes > kMaxLocalBytes)
+          return absl::InvalidArgumentError(
+              absl::StrCat("line ", variable.line, ": ", variable.name,
+                           " does not fit: a thread's local variables have more than 2^40 bytes"));
         return absl::OkStatus();
       case Space::kShared:
         if (variable.IsExtern()) {
@@ -117,7 +131,7 @@ class Flattener {
         name = shared_[&variable];
         return absl::OkStatus();
       default:
-        name = NameInModule(function, variable);
+        name = emulator::NameInModule(function, variable);
         return absl::OkStatus();
     }
   }
@@ -151,6 +165,11 @@ class Flattener {
   absl::Status Append(Body& body, const Instruction& instruction, std::vector<size_t>& returns) {
     if (instruction.opcode == "call") return Call(body, instruction);
     Instruction copy = instruction;
+    if (copy.guard >= 0 && IsConvergent(copy) && !IsBarrier(copy)) {
+      const size_t around = AppendBranchAround(body, instruction);
+      copy.guard = -1;
+      Operand0(around).integer = static_cast<int64_t>(around) + 2;
+    }
     if (copy.guard >= 0) copy.guard += body.first_register;
     for (Operand& operand : copy.operands) {
       absl::Status status = Rename(body, operand, instruction.line);
@@ -232,6 +251,23 @@ class Flattener {
     return list;
   }
 
+  // The position of a branch that threads take whose guard keeps them from the instruction; its
+  // target is to be set.
+  size_t AppendBranchAround(const Body& body, const Instruction& instruction) {
+    Instruction skip;
+    skip.opcode = "bra";
+    skip.line = instruction.line;
+    skip.loc_file = instruction.loc_file;
+    skip.loc_line = instruction.loc_line;
+    skip.guard = instruction.guard + body.first_register;
+    skip.guard_negated = !instruction.guard_negated;
+    Operand target;
+    target.kind = Operand::Kind::kLabel;
+    skip.operands = {target};
+    flat_.instructions.push_back(std::move(skip));
+    return flat_.instructions.size() - 1;
+  }
+
   absl::Status Call(const Body& body, const Instruction& call) {
     const Operand& callee = call.operands[0];
     if (callee.kind != Operand::Kind::kSymbol)
@@ -246,19 +282,7 @@ class Flattener {
     if (status.ok()) status = Bind(body, call, call.operands[2], function->parameters, names);
     if (!status.ok()) return status;
     // A guarded call is a branch around it.
-    size_t around = 0;
-    if (call.guard >= 0) {
-      around = flat_.instructions.size();
-      Instruction skip;
-      skip.opcode = "bra";
-      skip.line = call.line;
-      skip.guard = call.guard + body.first_register;
-      skip.guard_negated = !call.guard_negated;
-      Operand target;
-      target.kind = Operand::Kind::kLabel;
-      skip.operands = {target};
-      flat_.instructions.push_back(skip);
-    }
+    const size_t around = call.guard >= 0 ? AppendBranchAround(body, call) : 0;
     status = Inline(*function, std::move(names));
     if (call.guard >= 0) Operand0(around).integer = static_cast<int64_t>(flat_.instructions.size());
     return status;
@@ -289,9 +313,25 @@ class Flattener {
   std::map<const Variable*, std::string> shared_;
   std::vector<std::string> dynamic_;
   int64_t dynamic_align_ = 1;
+  int64_t stack_bytes_ = 0;  // in use where instructions are being appended
 };
 
 }  // namespace
+
+bool IsBarrier(const Instruction& instruction) {
+  if (instruction.opcode == "bar" || instruction.opcode == "barrier")
+    return !instruction.Has("warp");
+  return false;
+}
+
+bool IsConvergent(const Instruction& i) {
+  if (i.opcode == "bar" || i.opcode == "barrier") return true;
+  if (i.opcode == "shfl" || i.opcode == "vote" || i.opcode == "match" || i.opcode == "redux" ||
+      i.opcode == "elect" || i.opcode == "mma" || i.opcode == "wmma" || i.opcode == "ldmatrix" ||
+      i.opcode == "stmatrix" || i.opcode == "movmatrix")
+    return true;
+  return false;
+}
 
 std::string NameInModule(const ptx::Function& function, const ptx::Variable& variable) {
   return absl::StrCat(function.name, "/", variable.name);

@@ -26,21 +26,30 @@ struct FlatKernel {
   std::vector<ptx::Register> registers;
   // Branch targets are operands of kind kLabel whose `integer` is a position in here; variables
   // (kAddress and kSymbol with a name) have been renamed to the names in `places`. `call` and `ret`
-  // have become moves and branches.
+  // have become moves and branches, and guards of instructions that wait for lanes of the warp
+  // branches around them.
   std::vector<ptx::Instruction> instructions;
   Places places;
   int64_t parameter_bytes = 0;
   std::vector<int64_t> parameter_offsets;
   std::vector<int64_t> parameter_sizes;
-  int64_t local_bytes = 0;   // a thread's frame: local variables and parameters of calls
+  // A thread's local variables and parameters of calls, each call's beside the others'.
+  int64_t local_bytes = 0;
+  int64_t stack_bytes = 0;   // the most that is in use at a time: calls one after the other share
   int64_t shared_bytes = 0;  // static; a dynamic array begins there
 };
+
+// True for instructions at which lanes wait for others: they begin a block of code.
+bool IsConvergent(const ptx::Instruction& instruction);
+// True for barriers of a block or cluster: they end a block of code as well.
+bool IsBarrier(const ptx::Instruction& instruction);
 
 // The name in `places` of a function's own global or constant variable.
 std::string NameInModule(const ptx::Function& function, const ptx::Variable& variable);
 
 // `globals`: places of the module's global and constant variables. InvalidArgument naming the line
-// for a call that is recursive or not to a function of the module, and for an unknown name.
+// for a call that is recursive, too deep or not to a function of the module, and for an unknown
+// name.
 absl::StatusOr<FlatKernel> Flatten(const ptx::Module& module, const ptx::Function& entry,
                                    const Places& globals);
 

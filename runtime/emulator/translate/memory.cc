@@ -123,6 +123,18 @@ ptx::Space WarpEmitter::SpaceFor(const Operand& operand, ptx::Space space) const
   return place == kernel_.flat.places.end() ? space : place->second.space;
 }
 
+int64_t WarpEmitter::ParameterOffset(const Operand& operand) const {
+  return static_cast<int64_t>(kernel_.flat.places.at(operand.name).address +
+                              static_cast<uint64_t>(operand.integer));
+}
+
+// Others, whose address is in a register or wrong, go through the launcher.
+bool WarpEmitter::IsGoodParameter(const Operand& operand, int bytes) const {
+  if (operand.reg >= 0 || operand.name.empty()) return false;
+  const int64_t offset = ParameterOffset(operand);
+  return offset >= 0 && offset <= kernel_.flat.parameter_bytes - bytes && offset % bytes == 0;
+}
+
 absl::Status WarpEmitter::Load(const Instruction& i) {
   const MemoryModifiers modifiers = ParseModifiers(i);
   if (!modifiers.unknown.empty() || i.operands.size() < 2) return Unsupported(i);
@@ -132,14 +144,12 @@ absl::Status WarpEmitter::Load(const Instruction& i) {
   if (count != modifiers.elements)
     return Unsupported(i, absl::StrCat("it has ", count, " destinations"));
   const ScalarType& type = modifiers.type;
+  if (type.bits < 8) return Unsupported(i);
   const bool is_signed = type.kind == ScalarType::Kind::kSigned;
   const ptx::Space space = SpaceFor(from, modifiers.space);
   auto destination = [&](int e) -> const Operand& { return count == 1 ? to : to.elements[e]; };
-  if (space == ptx::Space::kParam && from.reg < 0 && !from.name.empty()) {
-    const int64_t offset =
-        static_cast<int64_t>(kernel_.flat.places[from.name].address) + from.integer;
-    if (offset < 0 || offset + count * type.bits / 8 > kernel_.flat.parameter_bytes)
-      return Unsupported(i, "it reads beyond the kernel's parameters");
+  if (space == ptx::Space::kParam && IsGoodParameter(from, count * type.bits / 8)) {
+    const int64_t offset = ParameterOffset(from);
     Value* parameters =
         builder_.CreateLoad(builder_.getPtrTy(), Member(offsetof(WarpContext, parameters)));
     for (int e = 0; e < count; ++e) {
@@ -176,6 +186,7 @@ absl::Status WarpEmitter::Store(const Instruction& i) {
   const int count =
       from.kind == Operand::Kind::kVector ? static_cast<int>(from.elements.size()) : 1;
   if (count != modifiers.elements) return Unsupported(i, absl::StrCat("it has ", count, " values"));
+  if (modifiers.type.bits < 8) return Unsupported(i);
   const int bytes = modifiers.type.bits / 8;
   Value* values = Scratch(1, kWarpLanes * bytes * count);
   for (int e = 0; e < count; ++e) {

@@ -1,4 +1,5 @@
 // Registers, operands and constants of the translated code.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -98,10 +99,10 @@ void WarpEmitter::Flush(int reg) {
 }
 
 void WarpEmitter::FlushLive(int block) {
-  const std::vector<bool>& live = flow_.blocks[block].live_out;
+  const std::vector<int>& live = flow_.blocks[block].live_out;
   std::vector<int> registers;
   for (const auto& [reg, held] : values_) {
-    if (held.dirty && live[reg]) registers.push_back(reg);
+    if (held.dirty && std::binary_search(live.begin(), live.end(), reg)) registers.push_back(reg);
   }
   for (int reg : registers) Flush(reg);
 }

@@ -1,5 +1,6 @@
 #include "runtime/emulator/translate/translate.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "compiler/codegen/backend.h"
@@ -10,6 +11,11 @@
 #include "runtime/emulator/translate/warp_emitter.h"
 
 namespace stax::emulator {
+namespace {
+
+constexpr size_t kMaxOptimizedBlocks = 600;
+
+}  // namespace
 
 absl::StatusOr<TranslatedKernel> Translate(FlatKernel kernel, const RuntimeFunctions& runtime) {
   absl::StatusOr<TargetSpec> target = ParseTarget("cpu");
@@ -25,7 +31,9 @@ absl::StatusOr<TranslatedKernel> Translate(FlatKernel kernel, const RuntimeFunct
   if (!status.ok()) return status;
   status = WarpEmitter(runtime, translated.flow, translated, module).Emit();
   if (!status.ok()) return status;
-  status = OptimizeModule(*target, module);
+  // Some of these passes take time that grows with the square of the number of blocks.
+  if (translated.flow.blocks.size() <= kMaxOptimizedBlocks)
+    status = OptimizeModule(*target, module);
   if (!status.ok()) return status;
   absl::StatusOr<std::string> object = EmitCode(*target, module);
   if (!object.ok()) return object.status();

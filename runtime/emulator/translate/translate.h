@@ -8,6 +8,7 @@
 #ifndef STAX_RUNTIME_EMULATOR_TRANSLATE_TRANSLATE_H_
 #define STAX_RUNTIME_EMULATOR_TRANSLATE_TRANSLATE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,6 +60,8 @@ struct RuntimeFunctions {
                        const uint64_t* operands, uint64_t* states);
 };
 
+inline constexpr int kRegisterAlign = 64;  // of a warp's registers
+
 // A count of how often something ran: in counts[2 * counter] the warps, in [2 * counter + 1] the
 // lanes.
 struct TranslatedKernel {
@@ -66,6 +69,8 @@ struct TranslatedKernel {
   std::string object;          // ELF; one symbol, `entry`
   std::string entry;           // a RunFunction
   int64_t register_bytes = 0;  // of a warp's registers
+  // From one warp's registers to the next one's.
+  size_t RegisterStride() const { return static_cast<size_t>(register_bytes) + kRegisterAlign; }
   // The code refers to these by their addresses.
   std::vector<std::unique_ptr<MemorySite>> sites;
   std::vector<std::unique_ptr<TileSite>> tiles;

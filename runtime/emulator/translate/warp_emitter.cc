@@ -11,7 +11,7 @@
 namespace stax::emulator {
 namespace {
 
-constexpr int64_t kHomeAlign = 64;  // of a vector register
+constexpr int64_t kHomeAlign = kRegisterAlign;  // of a vector register
 
 }  // namespace
 

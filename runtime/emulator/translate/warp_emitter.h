@@ -98,6 +98,8 @@ class WarpEmitter {
   absl::Status ConvertAddress(const Instruction& instruction);
   absl::StatusOr<Value*> Addresses(const Operand& operand, const Instruction& instruction);
   ptx::Space SpaceFor(const Operand& operand, ptx::Space space) const;
+  int64_t ParameterOffset(const Operand& operand) const;
+  bool IsGoodParameter(const Operand& operand, int bytes) const;
   const MemorySite* MakeSite(const Instruction& instruction, AccessKind kind, ptx::Space space,
                              int element_bytes, int elements);
 
