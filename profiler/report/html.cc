@@ -159,8 +159,9 @@ std::string CountedRow(const KernelProfile& k, int number) {
         std::pair{"f64", c.flops_f64()}, std::pair{"tensor", c.flops_tensor()}}) {
     if (count > 0) absl::StrAppend(&flops, flops.empty() ? "" : ", ", count, " ", type);
   }
-  std::string row = absl::StrFormat("<tr><td>%d</td><td class=\"name\"><code>%s</code></td>",
-                                    number, EscapeHtml(k.name()));
+  std::string row = absl::StrFormat(
+      "<tr><td>%d</td><td class=\"name\"><code>%s</code><small>largest term: %s</small></td>",
+      number, EscapeHtml(k.name()), EscapeHtml(c.largest_term()));
   absl::StrAppend(&row,
                   CountedCell(c.load_sector_bytes() + c.atomic_sector_bytes(),
                               c.distinct_read_bytes(), k.read_bytes()),
@@ -173,7 +174,7 @@ std::string CountedRow(const KernelProfile& k, int number) {
   for (double ns : {c.launch_ns(), c.dram_ns(), c.l2_ns(), c.l1_ns(), c.issue_ns(), c.tensor_ns(),
                     c.latency_ns()})
     absl::StrAppendFormat(&row, "<td>%.2f</td>", ns / 1e3);
-  return absl::StrCat(row, "<td>", EscapeHtml(c.largest_term()), "</td></tr>\n");
+  return absl::StrCat(row, "</tr>\n");
 }
 
 // Of the emulator's report.
@@ -185,7 +186,7 @@ std::string CountersTable(const ProfileReport& report) {
       "<div class=\"scroll\"><table>\n<thead><tr><th>#</th><th class=\"name\">kernel</th>"
       "<th>bytes read</th><th>bytes written</th><th>flop</th><th>bank conflicts</th>"
       "<th>warp instructions</th><th>launch µs</th><th>DRAM µs</th><th>L2 µs</th><th>L1 µs</th>"
-      "<th>issue µs</th><th>tensor µs</th><th>latency µs</th><th>largest term</th></tr></thead>\n"
+      "<th>issue µs</th><th>tensor µs</th><th>latency µs</th></tr></thead>\n"
       "<tbody>\n");
   for (int i = 0; i < report.kernels_size(); ++i) {
     if (report.kernels(i).has_emulated())

@@ -109,7 +109,7 @@ absl::Status RunOnCpu(const Variant& variant, const LoopNest& nest,
       return absl::InternalError(absl::StrCat("write before the start of ", nest.buffers[i].name));
     if (!nest.buffers[i].written) continue;
     Bytes& to = memory[nest.buffers[i].name];
-    const auto* from = static_cast<const Bytes::value_type*>(buffers[i]->data());
+    const auto* from = reinterpret_cast<const Bytes::value_type*>(buffers[i]->data());
     to.assign(from, from + buffers[i]->size());
   }
   return absl::OkStatus();

@@ -92,19 +92,18 @@ class Grid {
   void Work(int worker, std::vector<uint64_t>& counts) {
     std::vector<std::unique_ptr<ClusterRunner>> running;
     std::vector<std::unique_ptr<ClusterRunner>> idle;
-    bool wants_more = true;  // nothing else to run, or all that there is spins
     while (!state_.stopped) {
-      if (wants_more || running.empty()) {
+      // As many again as there are: who waits for all of them is not run once for each.
+      const size_t more = std::max<size_t>(running.size(), 1);
+      for (size_t i = 0; i < more; ++i) {
         const uint64_t next = Next(/*has_some=*/!running.empty());
-        if (next < clusters_) {
-          if (idle.empty()) idle.push_back(std::make_unique<ClusterRunner>(&state_, counts.data()));
-          running.push_back(std::move(idle.back()));
-          idle.pop_back();
-          running.back()->Start(next);
-        } else if (running.empty()) {
-          break;
-        }
+        if (next >= clusters_) break;
+        if (idle.empty()) idle.push_back(std::make_unique<ClusterRunner>(&state_, counts.data()));
+        running.push_back(std::move(idle.back()));
+        idle.pop_back();
+        running.back()->Start(next);
       }
+      if (running.empty()) break;
       bool all_stuck = true;
       for (auto& runner : running) {
         const ClusterRunner::Outcome outcome = runner->Run();
@@ -114,7 +113,6 @@ class Grid {
         in_flight_.fetch_sub(1);
       }
       running.erase(std::remove(running.begin(), running.end(), nullptr), running.end());
-      wants_more = true;
       const bool none_left = next_.load() >= clusters_;
       const bool none_starts = none_left || in_flight_.load() >= resident_;
       if (running.empty() || !all_stuck || !none_starts) continue;

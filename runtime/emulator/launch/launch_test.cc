@@ -44,8 +44,8 @@ struct Sizes {
 
 // Runs `body` with %rd1 = a buffer of zeros, %r1 = %tid.x, and %rd2 = the address of word number
 // %r1 + %ctaid.x * %ntid.x in it. `before`: what stands in front of the kernel.
-Outcome Run(const std::string& body, const Sizes& sizes, const std::string& before = "",
-            int words = 64, const std::string& directives = "") {
+Outcome RunKernel(const std::string& body, const Sizes& sizes, const std::string& before = "",
+                  int words = 64, const std::string& directives = "") {
   Outcome outcome;
   const std::string text = absl::StrCat(".version 8.6\n.target sm_90a\n.address_size 64\n", before,
                                         "\n.entry k(.param .u64 p) ", directives, R"({
@@ -89,7 +89,7 @@ mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd2, %rd1, %r
 template <typename Function>
 void ExpectWords(const std::string& body, const Sizes& sizes, int count, Function expected,
                  const std::string& before = "", const std::string& directives = "") {
-  const Outcome outcome = Run(body, sizes, before, count, directives);
+  const Outcome outcome = RunKernel(body, sizes, before, count, directives);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   EXPECT_EQ(outcome.Kinds(), "");
   if (!outcome.faults.empty()) ADD_FAILURE() << outcome.faults.front().message;
@@ -134,9 +134,9 @@ TEST(Launch, AGuardedShuffle) {
 }
 
 TEST(Launch, AShuffleOfALaneThatIsNotThere) {
-  EXPECT_EQ(Run(R"(setp.lt.u32 %p1, %r1, 8; @!%p1 exit;
+  EXPECT_EQ(RunKernel(R"(setp.lt.u32 %p1, %r1, 8; @!%p1 exit;
 shfl.sync.idx.b32 %r10, %r1, 20, 31, 0xff; ret;)",
-                {})
+                      {})
                 .Kinds(),
             "invalid_shuffle");
 }
@@ -169,7 +169,8 @@ brx.idx %r11, T; A: mov.u32 %r10, 10; bra END; B: mov.u32 %r10, 20; bra END; C: 
 }
 
 TEST(Launch, ATableBranchThatGoesBackForEver) {
-  const Outcome outcome = Run("mov.u32 %r11, 0; T: .branchtargets L, L; L: brx.idx %r11, T;", {});
+  const Outcome outcome =
+      RunKernel("mov.u32 %r11, 0; T: .branchtargets L, L; L: brx.idx %r11, T;", {});
   EXPECT_EQ(outcome.Kinds(), "deadlock");
 }
 
@@ -232,31 +233,31 @@ add.u32 %r15, %r15, 1; setp.lt.u32 %p3, %r15, 3; @%p3 bra AGAIN;)",
 // Only with independent lanes: the one that holds the lock must go on while the others spin.
 TEST(Launch, ALockTakenByLanesOfOneWarp) {
   ExpectWords(
-      R"(L: atom.global.acquire.gpu.cas.b32 %r11, [%rd1], 0, 1; setp.ne.u32 %p1, %r11, 0; @%p1 bra L;
+      R"(L: atom.relaxed.gpu.global.cas.b32 %r11, [%rd1], 0, 1; setp.ne.u32 %p1, %r11, 0; @%p1 bra L;
+fence.acq_rel.gpu;
 ld.global.u32 %r12, [%rd1+4]; add.u32 %r12, %r12, %r1; st.global.u32 [%rd1+4], %r12;
-fence.acq_rel.gpu; atom.global.release.gpu.exch.b32 %r13, [%rd1], 0; ret;)",
+fence.acq_rel.gpu; atom.relaxed.gpu.global.exch.b32 %r13, [%rd1], 0; ret;)",
       {}, 2, [](int i) { return i == 0 ? 0 : 496; });
 }
 
 TEST(Launch, ABarrierOfTheGridWithMoreBlocksThanTheHostHasThreads) {
   for (const int threads : {1, 2, 4}) {
-    const Outcome outcome =
-        Run(absl::StrCat(R"(atom.global.acq_rel.gpu.add.u32 %r11, [%rd1+4096], 1;
-L: ld.global.acquire.gpu.u32 %r12, [%rd1+4096]; setp.lt.u32 %p1, %r12, 1000; @%p1 bra L;
+    const Outcome outcome = RunKernel(absl::StrCat(R"(red.relaxed.gpu.global.add.u32 [%rd1+4096], 1;
+L: ld.relaxed.gpu.global.u32 %r12, [%rd1+4096]; setp.lt.u32 %p1, %r12, 200; @%p1 bra L;
 add.u32 %r10, %r2, %r12;)",
-                         kStore),
-            {{1000, 1, 1}, {1, 1, 1}, threads}, "", 1025);
+                                                   kStore),
+                                      {{200, 1, 1}, {1, 1, 1}, threads}, "", 1025);
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_EQ(outcome.Kinds(), "");
-    for (uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(outcome.words[i], i + 1000);
+    for (uint32_t i = 0; i < 200; ++i) EXPECT_EQ(outcome.words[i], i + 200);
   }
 }
 
 // 132 multiprocessors with 32 blocks each: the next block begins when one ends.
 TEST(Launch, ABarrierOfMoreBlocksThanFitOnTheDevice) {
-  const Outcome outcome = Run(R"(atom.global.acq_rel.gpu.add.u32 %r11, [%rd1], 1;
-L: ld.global.acquire.gpu.u32 %r12, [%rd1]; setp.lt.u32 %p1, %r12, 4225; @%p1 bra L; ret;)",
-                              {{4225, 1, 1}, {1, 1, 1}});
+  const Outcome outcome = RunKernel(R"(red.relaxed.gpu.global.add.u32 [%rd1], 1;
+L: ld.relaxed.gpu.global.u32 %r12, [%rd1]; setp.lt.u32 %p1, %r12, 4225; @%p1 bra L; ret;)",
+                                    {{4225, 1, 1}, {1, 1, 1}});
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
   ASSERT_FALSE(outcome.faults.empty());
   EXPECT_EQ(outcome.faults.front().kind, FaultKind::kDeadlock);
@@ -272,9 +273,10 @@ L: mov.u64 %rd5, %clock64; setp.lt.u64 %p1, %rd5, %rd4; @%p1 bra L; mov.u32 %r10
 }
 
 TEST(Launch, Deadlocks) {
-  EXPECT_EQ(Run("L: bra L;", {}).Kinds(), "deadlock");
-  EXPECT_EQ(Run("setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; ret;", {{}, {64, 1, 1}}).Kinds(),
-            "deadlock");
+  EXPECT_EQ(RunKernel("L: bra L;", {}).Kinds(), "deadlock");
+  EXPECT_EQ(
+      RunKernel("setp.lt.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; ret;", {{}, {64, 1, 1}}).Kinds(),
+      "deadlock");
 }
 
 TEST(Launch, LoopsEndAtTheLimitOfSteps) {
@@ -283,34 +285,35 @@ TEST(Launch, LoopsEndAtTheLimitOfSteps) {
                            "L: bar.warp.sync -1; add.u32 %r10, %r10, 1; bra L;",
                            "setp.lt.u32 %p1, %r1, 5; @%p1 bra M; L: add.u32 %r10, %r10, 1; bra L; "
                            "M: add.u32 %r11, %r11, 1; bra M;"}) {
-    const Outcome outcome = Run(body, {{3, 1, 1}, {64, 1, 1}, 2, 10000000});
+    const Outcome outcome = RunKernel(body, {{3, 1, 1}, {64, 1, 1}, 2, 10000000});
     EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted) << body;
     EXPECT_EQ(outcome.status.message(),
               "k is not done after 10000000 steps (instructions x threads), which is the limit");
   }
   // A grid of blocks that do end.
-  EXPECT_EQ(Run("ret;", {{2147483647, 1, 1}, {1, 1, 1}, 2, 1000000}).status.code(),
+  EXPECT_EQ(RunKernel("ret;", {{2147483647, 1, 1}, {1, 1, 1}, 2, 1000000}).status.code(),
             absl::StatusCode::kResourceExhausted);
 }
 
 TEST(Launch, Traps) {
-  const Outcome outcome = Run("add.u32 %r5, %r2, %r1;\nsetp.eq.u32 %p1, %r5, 7; @%p1 trap; ret;",
-                              {{3, 1, 1}, {6, 1, 1}});
+  const Outcome outcome = RunKernel(
+      "add.u32 %r5, %r2, %r1;\nsetp.eq.u32 %p1, %r5, 7; @%p1 trap; ret;", {{3, 1, 1}, {6, 1, 1}});
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kAborted);
   EXPECT_EQ(outcome.status.message(), "k: line 10: thread (5,0,0) of block (2,0,0) ran into trap");
-  EXPECT_TRUE(Run("setp.eq.u32 %p1, %r1, 70; @%p1 trap; ret;", {}).status.ok());
+  EXPECT_TRUE(RunKernel("setp.eq.u32 %p1, %r1, 70; @%p1 trap; ret;", {}).status.ok());
 }
 
 TEST(Launch, ParametersAtWrongOffsets) {
-  EXPECT_EQ(Run("ld.param.u32 %r10, [p+2]; ret;", {}).Kinds(), "misaligned");
-  EXPECT_EQ(Run("ld.param.u32 %r10, [p+8]; ret;", {}).Kinds(), "out_of_bounds");
+  EXPECT_EQ(RunKernel("ld.param.u32 %r10, [p+2]; ret;", {{}, {1, 1, 1}}).Kinds(), "misaligned");
+  EXPECT_EQ(RunKernel("ld.param.u32 %r10, [p+8]; ret;", {{}, {1, 1, 1}}).Kinds(), "out_of_bounds");
   // Nobody goes there.
-  EXPECT_EQ(Run("setp.eq.u32 %p1, %r1, 70; @%p1 ld.param.u32 %r10, [p+8]; ret;", {}).Kinds(), "");
+  EXPECT_EQ(RunKernel("setp.eq.u32 %p1, %r1, 70; @%p1 ld.param.u32 %r10, [p+8]; ret;", {}).Kinds(),
+            "");
 }
 
 TEST(Launch, FramesThatAreTooLarge) {
-  const Outcome outcome =
-      Run(".local .align 4 .b8 a[524292]; mov.u64 %rd4, a; st.local.u32 [%rd4], %r1; ret;", {});
+  const Outcome outcome = RunKernel(
+      ".local .align 4 .b8 a[524292]; mov.u64 %rd4, a; st.local.u32 [%rd4], %r1; ret;", {});
   ASSERT_EQ(outcome.Kinds(), "resource_limit");
   EXPECT_EQ(outcome.faults[0].message, "524292 bytes of local memory a thread; at most 524288");
 }
@@ -321,8 +324,8 @@ TEST(Launch, OneAndFourThreadsOfTheHostGiveTheSame) {
 mov.u32 %r11, 0; L: add.u32 %r11, %r11, %r1; add.u32 %r12, %r12, 1; setp.le.u32 %p2, %r12, %r2; @%p2 bra L;
 red.global.add.u32 [%rd1+4000], %r1; @%p1 ld.global.u32 %r13, [%rd1+8000]; add.u32 %r10, %r11, %r13;)",
                                         kStore);
-  const Outcome one = Run(body, {{15, 1, 1}, {64, 1, 1}, 1}, "", 1001);
-  const Outcome four = Run(body, {{15, 1, 1}, {64, 1, 1}, 4}, "", 1001);
+  const Outcome one = RunKernel(body, {{15, 1, 1}, {64, 1, 1}, 1}, "", 1001);
+  const Outcome four = RunKernel(body, {{15, 1, 1}, {64, 1, 1}, 4}, "", 1001);
   ASSERT_TRUE(one.status.ok() && four.status.ok());
   EXPECT_EQ(one.words, four.words);
   EXPECT_EQ(one.words[1000], 15U * 2016);

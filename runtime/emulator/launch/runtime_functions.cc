@@ -16,10 +16,18 @@ namespace {
 
 int WarpOf(const WarpContext* warp) { return static_cast<int>(warp->warpid); }
 
+// A loop around it most likely waits for other threads: they run sooner.
+void Poll(WarpContext* warp) {
+  constexpr uint32_t kCost = 1 << 9;  // backward jumps
+  warp->budget = warp->budget > kCost ? warp->budget - kCost : 1;
+  ++warp->polls;
+}
+
 void Load(WarpContext* warp, const MemorySite* site, uint32_t lanes, const uint64_t* addresses,
           void* values) {
-  if (lanes != 0)
-    ClusterRunner::MemoryOf(*warp).Load(WarpOf(warp), site->access, lanes, addresses, values);
+  if (lanes == 0) return;
+  ClusterRunner::MemoryOf(*warp).Load(WarpOf(warp), site->access, lanes, addresses, values);
+  if (site->access.strong) Poll(warp);
 }
 
 void Store(WarpContext* warp, const MemorySite* site, uint32_t lanes, const uint64_t* addresses,
@@ -55,6 +63,7 @@ void Atomic(WarpContext* warp, const MemorySite* site, uint32_t lanes, const uin
       return;
     }
   }
+  Poll(warp);
 }
 
 void Fence(WarpContext* warp, const MemorySite* site, uint32_t lanes) {

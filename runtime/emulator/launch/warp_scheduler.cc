@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace stax::emulator {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 // Backward jumps before a group gives way: without a return to the scheduler, and with one.
 constexpr uint32_t kBudget = 1 << 14;
 constexpr int kTurns = 1 << 10;
+constexpr int kPollTurns = 1 << 5;  // what a jump counts for after a poll
 constexpr int kBlockShift = 8;
 constexpr uint64_t kResultMask = (1 << kBlockShift) - 1;
 
@@ -106,8 +108,11 @@ WarpEvent WarpScheduler::Run() {
   int turns = kTurns;
   // Lanes that go on at a block. The way back in a loop is what may never end.
   auto go = [&](uint32_t from, uint32_t to, uint32_t lanes) {
-    const bool tired = ControlFlow::IsBackward(static_cast<int>(from), static_cast<int>(to)) &&
-                       lanes != 0 && --turns <= 0;
+    bool tired = false;
+    if (lanes != 0 && ControlFlow::IsBackward(static_cast<int>(from), static_cast<int>(to))) {
+      turns -= 1 + kPollTurns * static_cast<int>(std::exchange(context_.polls, 0));
+      tired = turns <= 0;
+    }
     if (tired) turns = kTurns;
     Add(to, lanes, tired ? State::kYielded : State::kReady);
   };

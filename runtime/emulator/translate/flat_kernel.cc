@@ -84,10 +84,10 @@ class Flattener {
     if (!active_.insert(function.name).second)
       return absl::InvalidArgumentError(absl::StrCat("line ", function.line, ": ", function.name,
                                                      " calls itself; recursion is not supported"));
-    if (active_.size() > kMaxNesting)
+    if (active_.size() > kMaxNesting + 1)  // the kernel is no call
       return absl::InvalidArgumentError(absl::StrCat("line ", function.line, ": ", function.name,
-                                                     " is called ", kMaxNesting,
-                                                     " calls deep; deeper ones are not supported"));
+                                                     ": calls are nested deeper than ",
+                                                     kMaxNesting));
     const int64_t stack = stack_bytes_;
     for (const Variable& variable : function.variables) {
       absl::Status status = PlaceVariable(function, variable, names);

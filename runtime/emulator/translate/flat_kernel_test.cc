@@ -129,7 +129,7 @@ TEST(FlatKernel, CallsThatAreTooDeepOrTooMany) {
   for (int i = 1; i < 20000; ++i)
     absl::StrAppend(&deep, ".func f", i, "() { call f", i - 1, "; ret; }\n");
   EXPECT_EQ(Error(absl::StrCat(deep, ".entry k() { call f19999; ret; }")),
-            "line 19503: f19499 is called 500 calls deep; deeper ones are not supported");
+            "line 19503: f19499: calls are nested deeper than 500");
   std::string many = ".func f0() { ret; }\n";
   for (int i = 1; i < 30; ++i)
     absl::StrAppend(&many, ".func f", i, "() { call f", i - 1, "; call f", i - 1, "; ret; }\n");

@@ -1,6 +1,5 @@
 #include "runtime/emulator/translate/translate.h"
 
-#include <cstddef>
 #include <utility>
 
 #include "compiler/codegen/backend.h"
@@ -11,11 +10,6 @@
 #include "runtime/emulator/translate/warp_emitter.h"
 
 namespace stax::emulator {
-namespace {
-
-constexpr size_t kMaxOptimizedBlocks = 600;
-
-}  // namespace
 
 absl::StatusOr<TranslatedKernel> Translate(FlatKernel kernel, const RuntimeFunctions& runtime) {
   absl::StatusOr<TargetSpec> target = ParseTarget("cpu");
@@ -31,9 +25,7 @@ absl::StatusOr<TranslatedKernel> Translate(FlatKernel kernel, const RuntimeFunct
   if (!status.ok()) return status;
   status = WarpEmitter(runtime, translated.flow, translated, module).Emit();
   if (!status.ok()) return status;
-  // Some of these passes take time that grows with the square of the number of blocks.
-  if (translated.flow.blocks.size() <= kMaxOptimizedBlocks)
-    status = OptimizeModule(*target, module);
+  status = OptimizeModule(*target, module);
   if (!status.ok()) return status;
   absl::StatusOr<std::string> object = EmitCode(*target, module);
   if (!object.ok()) return object.status();

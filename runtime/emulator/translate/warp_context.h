@@ -44,6 +44,8 @@ struct WarpContext {
   uint32_t carry = 0;   // the condition code register, a bit a lane
   // Left for backward jumps until the group gives way; translated code counts it down.
   uint32_t budget = 0;
+  // Accesses since the last backward jump that may wait for another thread's: the launcher's.
+  uint32_t polls = 0;
 
   // Set by translated code when it returns.
   // kDiverge: lanes that go to the returned block. kBarrier, kTrap: lanes that arrive.
