@@ -84,7 +84,8 @@ absl::Status OnnxNode::Unknown(int i, std::string_view what) const {
   const std::string names = absl::StrJoin(operand.sources, "', '");
   if (!operand.input.empty())
     return absl::FailedPreconditionError(
-        OnnxText(text, "; give the value of the model's input '", names, "': make it an initializer, or set OnnxOptions::known_inputs"));
+        OnnxText(text, "; give the value of the model's input '", names,
+                 "': make it an initializer, or set OnnxOptions::known_inputs"));
   if (operand.sources.empty())
     return absl::FailedPreconditionError(OnnxText(text, ", but is computed"));
   return absl::FailedPreconditionError(

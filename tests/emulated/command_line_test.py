@@ -1,0 +1,95 @@
+"""stax-emu's command line: exit codes, messages and structs by value.
+
+command_line_test.py STAX_EMU
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from stax_emu import Cases
+
+EMU = os.path.abspath(sys.argv[1])
+
+HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
+REGISTERS = ".reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+FILES = {
+    "copy.ptx": """.visible .entry k(.param .u64 p, .param .u32 n) {
+REGS ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4;
+add.u64 %rd1, %rd1, %rd2; mad.lo.u32 %r3, %r2, 3, %r1; st.global.u32 [%rd1], %r3; ret; }
+""",
+    "struct.ptx": """.visible .entry k(.param .align 8 .b8 s[16], .param .u64 p) {
+REGS ld.param.v2.u32 {%r1, %r2}, [s+8]; ld.param.u64 %rd1, [p]; sub.u32 %r1, %r2, %r1; st.global.u32 [%rd1], %r1; ret; }
+""",
+    "count.ptx": ".entry k() { REGS L: add.u32 %r1, %r1, 1; bra L; }\n",
+    "empty.ptx": ".entry k() { }\n",
+    "two.ptx": ".entry a() { ret; }\n.entry b() { ret; }\n",
+    "trap.ptx": ".entry k() {\ntrap; }\n",
+    "deep.ptx": "".join([".func f0() { ret; }\n"] + [".func f%d() { call f%d; ret; }\n" % (i, i - 1) for i in
+                                                      range(1, 2000)]) + ".entry k() { call f1999; ret; }\n",
+}
+
+COPY = ["copy.ptx", "--block=5"]
+OUT = "--arg=out:u32[5]:y.npy"
+# Words, exit code, message.
+BAD = [
+    (["nowhere.ptx"], 2, "cannot read nowhere.ptx: No such file or directory"),
+    ([], 2, "expected one PTX file, got 0 (--help explains)"),
+    (["empty.ptx", "--grid=0"], 2, "--grid=0: expected X, X,Y or X,Y,Z, each at least 1"),
+    (["empty.ptx", "--grid=1,2,3,4"], 2, "--grid=1,2,3,4: expected X, X,Y or X,Y,Z, each at least 1"),
+    (["empty.ptx", "--grid=4294967296"], 2, "--grid=4294967296: expected X, X,Y or X,Y,Z, each at least 1"),
+    (["empty.ptx", "--block=a"], 2, "--block=a: expected X, X,Y or X,Y,Z, each at least 1"),
+    (["empty.ptx", "--smem=-1"], 2, "--smem and --max-steps: expected numbers of at least 0"),
+    (["empty.ptx", "--threads=1000000"], 2, "--threads=1000000: expected a number from 0 to 1024"),
+    (["empty.ptx", "--check=some"], 2, "--check=some: expected none, memory, race or all"),
+    (["empty.ptx", "--kernel=f"], 2, "empty.ptx: there is no kernel f; the file has k"),
+    (["empty.ptx", "--arg=i32:1"], 2, "k takes 0 parameters, got 1"),
+    (["two.ptx"], 2, "two.ptx: the file has several kernels, a and b among them; say which with --kernel"),
+    (["trap.ptx"], 1, "k: line 5: thread (0,0,0) of block (0,0,0) ran into trap"),
+    (["count.ptx", "--max-steps=1000000"], 2,
+     "k is not done after 1000000 steps (instructions x threads), which is the limit"),
+    (["deep.ptx"], 2, "deep.ptx: line 1503: f1499: calls are nested deeper than 500"),
+    (COPY + ["--arg=out:u32[5]:/nowhere/y.npy", "--arg=u32:1"], 2,
+     "cannot write /nowhere/y.npy: No such file or directory"),
+    (["two.ptx", "--kernel=a", OUT, OUT], 2, "two outputs would both be y.npy"),
+]
+
+
+def run(words, folder):
+    done = subprocess.run([EMU] + words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    return done.returncode, done.stdout.decode(), done.stderr.decode().strip()
+
+
+def good(words, expected, folder):
+    code, _, text = run(words, folder)
+    if code != 0:
+        return "exit code %d: %s" % (code, text)
+    actual = np.load(os.path.join(folder, "y.npy"))
+    return "" if np.array_equal(actual, expected) else "%r, not %r" % (actual, expected)
+
+
+def main():
+    cases = Cases()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(HEADER + text.replace("REGS", REGISTERS.strip()))
+        for words, code, message in BAD:
+            actual, _, text = run(words, folder)
+            same = actual == code and text == "stax-emu: " + message and not os.path.exists(folder + "/y.npy")
+            cases.record(" ".join(words), "" if same else "exit code %d: %s" % (actual, text))
+        for block in (1, 31, 33, 1023, 1024):
+            words = ["copy.ptx", "--block=%d" % block, "--arg=out:u32[%d]:y.npy" % block, "--arg=u32:4294967290"]
+            expected = np.arange(block, dtype=np.uint32) * np.uint32(3) + np.uint32(4294967290)
+            cases.record("block of %d" % block, good(words, expected, folder))
+        np.save(os.path.join(folder, "s.npy"), np.array([1, 2, 30, 400], np.uint32))
+        words = ["struct.ptx", "--arg=value:s.npy", "--arg=out:u32[1]:y.npy"]
+        cases.record("a struct by value", good(words, np.array([370], np.uint32), folder))
+    return cases.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
