@@ -14,8 +14,9 @@ namespace {
 // Fakes at the seams: what each configuration costs, or how it fails, is written in a table by its
 // XBLOCK.
 struct Outcome {
-  Outcome(double ns, int spill_bytes = 0, std::string build_error = "",
-          std::string status = "ok")  // NOLINT: a bare time is one, as in {{1, 10.0}, {2, 20.0}}
+  // A bare time is one, as in {{1, 10.0}, {2, 20.0}}.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Outcome(double ns, int spill_bytes = 0, std::string build_error = "", std::string status = "ok")
       : ns(ns),
         spill_bytes(spill_bytes),
         build_error(std::move(build_error)),

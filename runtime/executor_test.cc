@@ -23,12 +23,12 @@ class FakeDevice : public Device {
   }
   void Free(void* memory) override { free(memory); }
   absl::Status CopyIn(void* to, const void* from, size_t bytes) override {
-    log.push_back("in");
+    log.emplace_back("in");
     memcpy(to, from, bytes);
     return absl::OkStatus();
   }
   absl::Status CopyOut(void* to, const void* from, size_t bytes) override {
-    log.push_back("out");
+    log.emplace_back("out");
     memcpy(to, from, bytes);
     return absl::OkStatus();
   }
@@ -37,7 +37,7 @@ class FakeDevice : public Device {
     return absl::OkStatus();
   }
   absl::Status Synchronize() override {
-    log.push_back("wait");
+    log.emplace_back("wait");
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant&) override {

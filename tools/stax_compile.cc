@@ -1,9 +1,9 @@
 // stax-compile: a model or graph -> a Program.
 #include <semaphore.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>

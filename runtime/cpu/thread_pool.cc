@@ -15,7 +15,7 @@ ThreadPool::ThreadPool(int threads) {
   workers_.reserve(threads);
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // The system grants no more (ulimit -u): the work takes longer then.
   }
 }

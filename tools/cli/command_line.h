@@ -25,7 +25,7 @@
 
 namespace stax {
 
-// DESIGN section 9.
+// docs/runtime.md, "Errors".
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitNo = 1;          // the work ran and the answer is no
 inline constexpr int kExitBadRequest = 2;  // request or input is bad

@@ -60,7 +60,7 @@ TEST(CommandLine, TheLastOfTwoCounts) {
 }
 
 TEST(CommandLine, AnOptionIsNotTheValueOfTheOneBefore) {
-  for (std::vector<std::string> words : {std::vector<std::string>{"--device", "--quiet"},
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--device", "--quiet"},
                                          {"--device", "--trials=3"},
                                          {"--device="},
                                          {"--device", ""},

@@ -113,9 +113,9 @@ TEST(Arguments, ArePlacedAsTheKernelHasThem) {
   ASSERT_EQ(placed->size(), 20U);
   EXPECT_EQ((*placed)[0], 5);
   EXPECT_EQ((*placed)[16], 7);
-  void* buffer = nullptr;
+  uintptr_t buffer = 0;
   std::memcpy(&buffer, placed->data() + 8, sizeof(buffer));
-  EXPECT_TRUE(memory.Contains(buffer, 16));
+  EXPECT_TRUE(memory.Contains(reinterpret_cast<void*>(buffer), 16));
   EXPECT_EQ(place({"i32:5", "i32:6", "u32:7"}).status().message(),
             "--arg=i32:6 has 4 bytes; parameter 2 of k has 8");
   EXPECT_FALSE(place({"i32:5"}).ok());

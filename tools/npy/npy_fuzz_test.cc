@@ -20,7 +20,7 @@ void Feed(const std::string& bytes) {
 }
 
 // With a header of `length` bytes in the format of `version`.
-std::string Npy(char version, size_t length, std::string header, size_t data_bytes) {
+std::string Npy(char version, size_t length, const std::string& header, size_t data_bytes) {
   std::string file = "\x93NUMPY";
   file.push_back(version);
   file.push_back('\0');

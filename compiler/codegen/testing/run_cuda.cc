@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -15,7 +16,7 @@ namespace {
 
 // The driver functions needed, by name and without its headers. Pointers to device memory are
 // 64-bit integers, handles opaque pointers, results 0 for success.
-using DevicePtr = unsigned long long;
+using DevicePtr = uint64_t;
 using Handle = void*;
 
 struct Driver {

@@ -74,7 +74,8 @@ mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd2, %rd1, %r
   request.threads = sizes.threads;
   request.max_steps = sizes.max_steps;
   request.parameters.resize(sizeof(void*));
-  std::memcpy(request.parameters.data(), &*buffer, sizeof(void*));
+  const auto address = reinterpret_cast<uintptr_t>(*buffer);
+  std::memcpy(request.parameters.data(), &address, sizeof(address));
   absl::StatusOr<LaunchResult> result = Launch(**module, **kernel, request, &memory);
   outcome.status = result.status();
   if (!result.ok()) return outcome;
@@ -283,8 +284,8 @@ TEST(Launch, LoopsEndAtTheLimitOfSteps) {
   for (const char* body : {"L: add.u32 %r10, %r10, 1; bra L;", "L: bar.sync 0; bra L;",
                            "L: red.global.add.u32 [%rd1], 1; bra L;",
                            "L: bar.warp.sync -1; add.u32 %r10, %r10, 1; bra L;",
-                           "setp.lt.u32 %p1, %r1, 5; @%p1 bra M; L: add.u32 %r10, %r10, 1; bra L; "
-                           "M: add.u32 %r11, %r11, 1; bra M;"}) {
+                           R"(setp.lt.u32 %p1, %r1, 5; @%p1 bra M; L: add.u32 %r10, %r10, 1; bra L;
+                           M: add.u32 %r11, %r11, 1; bra M;)"}) {
     const Outcome outcome = RunKernel(body, {{3, 1, 1}, {64, 1, 1}, 2, 10000000});
     EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted) << body;
     EXPECT_EQ(outcome.status.message(),
