@@ -1,6 +1,5 @@
 #include "runtime/cpu/cpu_device.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,12 +51,6 @@ std::string ProcessorName() {
     }
   }
   return "x86-64 processor";
-}
-
-int UsableCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
-  return 1;
 }
 
 bool HasLevel4() {

@@ -1,5 +1,7 @@
 #include "runtime/cpu/thread_pool.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -10,6 +12,11 @@ namespace {
 constexpr int64_t kChunksPerThread = 8;
 
 }  // namespace
+
+int UsableCores() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
 
 ThreadPool::ThreadPool(int threads) {
   workers_.reserve(threads);

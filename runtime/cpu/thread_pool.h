@@ -12,6 +12,9 @@
 
 namespace stax {
 
+// The cores that this process may use.
+int UsableCores();
+
 class ThreadPool {
  public:
   // `threads` >= 1 in all, the caller of ParallelFor being one of them.

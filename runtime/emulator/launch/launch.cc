@@ -1,7 +1,5 @@
 #include "runtime/emulator/launch/launch.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/cpu/thread_pool.h"
 #include "runtime/emulator/launch/cluster_runner.h"
 #include "runtime/host_memory.h"
 
@@ -31,11 +30,6 @@ constexpr auto kPoll = std::chrono::microseconds(100);
 
 uint64_t MaxSharedBytes(const std::string& target) {
   return absl::StartsWith(target, "sm_90") ? 227 << 10 : 163 << 10;
-}
-
-int UsableCores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 // Why the device would refuse the launch; empty: it would not.

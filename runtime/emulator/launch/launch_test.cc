@@ -296,6 +296,20 @@ TEST(Launch, LoopsEndAtTheLimitOfSteps) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// What no compiler writes is an error, whatever is wrong with it.
+TEST(Launch, MalformedInstructions) {
+  for (const char* body :
+       {"add.u32 %r10, %r1;", "add.f32 %r10, %r1;", "mad.lo.u32 %r10, %r1, %r1;", "neg.s32 %r10;",
+        "not.b32 %r10, %r1, %r1;", "shl.b32 %r10, %r1;", "fma.rn.f32 %r10, %r1, %r1;",
+        "add.u32 {%r10, %r11}, %r1, %r1;", "selp.b32 %r10, %r1, %r1;", "setp.eq.u32 %p1, %r1;",
+        "testp.finite.f32 %p1;", "mov.b64 {%r10, %r11, %r12}, %rd1;", "sad.u32 %r10, %r1;",
+        "shfl.sync.idx.b32 %r10, %r1, 0;", "cvt.u32.u16 %r10;", "ld.global.u32 %r10;",
+        "st.global.u32 [%rd2];", "atom.global.add.u32 %r10, [%rd2];"}) {
+    const Outcome outcome = RunKernel(body, {{1, 1, 1}, {32, 1, 1}, 1});
+    EXPECT_EQ(outcome.status.code(), absl::StatusCode::kInvalidArgument) << body;
+  }
+}
+
 TEST(Launch, Traps) {
   const Outcome outcome = RunKernel(
       "add.u32 %r5, %r2, %r1;\nsetp.eq.u32 %p1, %r5, 7; @%p1 trap; ret;", {{3, 1, 1}, {6, 1, 1}});

@@ -11,8 +11,7 @@ namespace {
 constexpr uint32_t kBudget = 1 << 14;
 constexpr int kTurns = 1 << 10;
 constexpr int kPollTurns = 1 << 5;  // what a jump counts for after a poll
-constexpr int kBlockShift = 8;
-constexpr uint64_t kResultMask = (1 << kBlockShift) - 1;
+constexpr uint64_t kResultMask = (1 << kRunBlockShift) - 1;
 
 }  // namespace
 
@@ -120,7 +119,7 @@ WarpEvent WarpScheduler::Run() {
     context_.others = context_.live & ~group.lanes;
     context_.budget = kBudget;
     const uint64_t code = run_(registers_, &context_, group.block, group.lanes);
-    const auto block = static_cast<uint32_t>(code >> kBlockShift);
+    const auto block = static_cast<uint32_t>(code >> kRunBlockShift);
     switch (static_cast<RunResult>(code & kResultMask)) {
       case RunResult::kGoto:
         go(group.block, block, group.lanes);

@@ -37,7 +37,10 @@ absl::Status WarpEmitter::Move(const Instruction& instruction) {
     return Unsupported(instruction);
   const Operand& to = instruction.operands[0];
   const Operand& from = instruction.operands[1];
-  if (to.kind == Operand::Kind::kVector) {
+  const std::vector<Operand>& parts = to.elements.empty() ? from.elements : to.elements;
+  if (!parts.empty() && type.bits % static_cast<int>(parts.size()) != 0)
+    return Unsupported(instruction, absl::StrCat("it has ", parts.size(), " parts"));
+  if (to.kind == Operand::Kind::kVector && !parts.empty()) {
     absl::StatusOr<Value*> whole = Get(from, type.bits);
     if (!whole.ok()) return whole.status();
     const int bits = type.bits / static_cast<int>(to.elements.size());
@@ -47,7 +50,7 @@ absl::Status WarpEmitter::Move(const Instruction& instruction) {
     }
     return absl::OkStatus();
   }
-  if (from.kind == Operand::Kind::kVector) {
+  if (from.kind == Operand::Kind::kVector && !parts.empty()) {
     const int bits = type.bits / static_cast<int>(from.elements.size());
     Value* whole = Splat(0, type.bits);
     for (size_t i = 0; i < from.elements.size(); ++i) {
@@ -79,131 +82,131 @@ absl::Status WarpEmitter::Select(const Instruction& instruction) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// How many sources an operation has that LLVM may do; 0: it is none of these.
+size_t SimpleSources(const std::string& opcode) {
+  static const auto* const sources = new std::map<std::string, size_t>{
+      {"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3},     {"mad", 3}, {"neg", 1},
+      {"abs", 1}, {"min", 2}, {"max", 2}, {"and", 2},     {"or", 2},  {"xor", 2},
+      {"not", 1}, {"shl", 2}, {"shr", 2}, {"copysign", 2}};
+  auto found = sources->find(opcode);
+  return found == sources->end() ? 0 : found->second;
+}
+
+}  // namespace
+
 // Arithmetic that LLVM has. False: not one of these.
 bool WarpEmitter::EmitSimple(const Instruction& i, absl::Status& status) {
   ScalarType type;
-  if (!TypeOf(i, type) || i.operands.size() < 2) return false;
-  const std::string& op = i.opcode;
+  const size_t sources = SimpleSources(i.opcode);
+  if (sources == 0 || i.operands.size() != sources + 1 || !TypeOf(i, type) ||
+      i.operands[0].kind != Operand::Kind::kRegister)
+    return false;
+  const absl::StatusOr<Value*> result = type.kind == Kind::kFloat ? EmitFloat(i, type)
+                                        : i.opcode == "mul" || i.opcode == "mad"
+                                            ? EmitMultiply(i, type)
+                                            : EmitInteger(i, type);
+  status = result.status();
+  if (status.ok() && *result == nullptr) return false;
+  if (status.ok()) Set(i.operands[0], *result);
+  return true;
+}
+
+// Of f32 and f64, rounded to nearest. Null: not LLVM's.
+absl::StatusOr<Value*> WarpEmitter::EmitFloat(const Instruction& i, const ScalarType& type) {
+  if (type.bits == 16 || !OnlyModifiers(i, {"rn", "sat"})) return nullptr;
   std::vector<Value*> args;
+  for (size_t o = 1; o < i.operands.size(); ++o) {
+    absl::StatusOr<Value*> value = GetFloat(i.operands[o], type);
+    if (!value.ok()) return value;
+    args.push_back(*value);
+  }
+  const std::string& op = i.opcode;
+  llvm::Type* floats = args[0]->getType();
+  Value* result = nullptr;
+  if (op == "add") result = builder_.CreateFAdd(args[0], args[1]);
+  if (op == "sub") result = builder_.CreateFSub(args[0], args[1]);
+  if (op == "mul") result = builder_.CreateFMul(args[0], args[1]);
+  if (op == "fma" || op == "mad")
+    result = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {floats}, args);
+  if (op == "neg") result = builder_.CreateFNeg(args[0]);
+  if (op == "abs") result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, args[0]);
+  // copysign d, a, b: the sign of a, the rest of b.
+  if (op == "copysign")
+    result = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, args[1], args[0]);
+  if (result != nullptr && i.Has("sat")) {  // to [0, 1]; NaN becomes 0
+    Value* zero = llvm::Constant::getNullValue(floats);
+    Value* one = llvm::ConstantFP::get(floats, 1.0);
+    result = builder_.CreateSelect(builder_.CreateFCmpOGT(result, zero), result, zero);
+    result = builder_.CreateSelect(builder_.CreateFCmpOLT(result, one), result, one);
+  }
+  return result;
+}
+
+// Integers, bits and predicates, without mul and mad. Null: not LLVM's.
+absl::StatusOr<Value*> WarpEmitter::EmitInteger(const Instruction& i, const ScalarType& type) {
+  const std::string& op = i.opcode;
   const bool is_shift = op == "shl" || op == "shr";
-  auto get_all = [&](int bits, bool as_float) {
-    for (size_t o = 1; o < i.operands.size(); ++o) {
-      absl::StatusOr<Value*> value = as_float ? GetFloat(i.operands[o], type)
-                                              : Get(i.operands[o], is_shift && o == 2 ? 32 : bits);
-      if (!value.ok()) {
-        status = value.status();
-        return false;
-      }
-      args.push_back(*value);
-    }
-    return true;
-  };
-  const bool wide = i.Has("wide");
-  if (type.kind == Kind::kFloat) {
-    if (type.bits == 16 || !OnlyModifiers(i, {"rn", "sat"})) return false;
-    const bool known = op == "add" || op == "sub" || op == "mul" || op == "fma" || op == "mad" ||
-                       op == "neg" || op == "abs" || op == "copysign";
-    if (!known) return false;
-    if (!get_all(type.bits, true)) return true;
-    Value* result = nullptr;
-    llvm::Type* floats = args[0]->getType();
-    if (op == "add") result = builder_.CreateFAdd(args[0], args[1]);
-    if (op == "sub") result = builder_.CreateFSub(args[0], args[1]);
-    if (op == "mul") result = builder_.CreateFMul(args[0], args[1]);
-    if (op == "fma" || op == "mad")
-      result = builder_.CreateIntrinsic(llvm::Intrinsic::fma, {floats}, args);
-    if (op == "neg") result = builder_.CreateFNeg(args[0]);
-    if (op == "abs") result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, args[0]);
-    // copysign d, a, b: the sign of a, the rest of b.
-    if (op == "copysign")
-      result = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, args[1], args[0]);
-    if (i.Has("sat")) {  // to [0, 1]; NaN becomes 0
-      Value* zero = llvm::Constant::getNullValue(floats);
-      Value* one = llvm::ConstantFP::get(floats, 1.0);
-      result = builder_.CreateSelect(builder_.CreateFCmpOGT(result, zero), result, zero);
-      result = builder_.CreateSelect(builder_.CreateFCmpOLT(result, one), result, one);
-    }
-    Set(i.operands[0], result);
-    return true;
+  const bool is_logic = op == "and" || op == "or" || op == "xor" || op == "not";
+  const bool has_arithmetic = type.kind != Kind::kPred && type.bits >= 16 && type.bits <= 64;
+  if (!OnlyModifiers(i, {}) || !(is_logic || has_arithmetic)) return nullptr;
+  std::vector<Value*> args;
+  for (size_t o = 1; o < i.operands.size(); ++o) {
+    absl::StatusOr<Value*> value = Get(i.operands[o], is_shift && o == 2 ? 32 : type.bits);
+    if (!value.ok()) return value;
+    args.push_back(*value);
   }
-  const int bits = type.bits;
-  if (op == "and" || op == "or" || op == "xor" || op == "not") {
-    if (!OnlyModifiers(i, {})) return false;
-    if (!get_all(bits, false)) return true;
-    Value* result = op == "and"   ? builder_.CreateAnd(args[0], args[1])
-                    : op == "or"  ? builder_.CreateOr(args[0], args[1])
-                    : op == "xor" ? builder_.CreateXor(args[0], args[1])
-                                  : builder_.CreateNot(args[0]);
-    Set(i.operands[0], result);
-    return true;
-  }
-  if (type.kind == Kind::kPred || bits < 16 || bits > 64) return false;
   const bool is_signed = type.kind == Kind::kSigned;
-  if (is_shift) {
-    if (!OnlyModifiers(i, {})) return false;
-    if (!get_all(bits, false)) return true;
-    // Counts of the width and more shift all bits out.
-    Value* limit = Splat(static_cast<uint64_t>(bits), 32);
-    Value* in_range = builder_.CreateICmpULT(args[1], limit);
-    Value* last = Splat(static_cast<uint64_t>(bits - 1), 32);
-    Value* amount =
-        builder_.CreateZExtOrTrunc(builder_.CreateSelect(in_range, args[1], last), LaneType(bits));
-    Value* result = nullptr;
-    if (op == "shr" && is_signed) {
-      result = builder_.CreateAShr(args[0], amount);
-    } else {
-      result =
-          op == "shl" ? builder_.CreateShl(args[0], amount) : builder_.CreateLShr(args[0], amount);
-      result = builder_.CreateSelect(in_range, result, Splat(0, bits));
-    }
-    Set(i.operands[0], result, false);
-    return true;
+  if (is_shift) return Shift(args[0], args[1], op == "shl", is_signed);
+  if (op == "and") return builder_.CreateAnd(args[0], args[1]);
+  if (op == "or") return builder_.CreateOr(args[0], args[1]);
+  if (op == "xor") return builder_.CreateXor(args[0], args[1]);
+  if (op == "not") return builder_.CreateNot(args[0]);
+  if (op == "add") return builder_.CreateAdd(args[0], args[1]);
+  if (op == "sub") return builder_.CreateSub(args[0], args[1]);
+  if (op == "neg") return builder_.CreateNeg(args[0]);
+  if (op == "abs")
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, args[0], builder_.getFalse());
+  if (op == "min")
+    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin,
+                                          args[0], args[1]);
+  if (op == "max")
+    return builder_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax,
+                                          args[0], args[1]);
+  return nullptr;
+}
+
+// Counts of the width and more shift all bits out.
+Value* WarpEmitter::Shift(Value* value, Value* count, bool left, bool is_signed) {
+  const auto bits = static_cast<int>(value->getType()->getScalarSizeInBits());
+  Value* in_range = builder_.CreateICmpULT(count, Splat(static_cast<uint64_t>(bits), 32));
+  Value* last = Splat(static_cast<uint64_t>(bits - 1), 32);
+  Value* amount =
+      builder_.CreateZExtOrTrunc(builder_.CreateSelect(in_range, count, last), LaneType(bits));
+  if (!left && is_signed) return builder_.CreateAShr(value, amount);
+  Value* shifted = left ? builder_.CreateShl(value, amount) : builder_.CreateLShr(value, amount);
+  return builder_.CreateSelect(in_range, shifted, Splat(0, bits));
+}
+
+// mul and mad of integers, .lo and .wide. Null: not LLVM's.
+absl::StatusOr<Value*> WarpEmitter::EmitMultiply(const Instruction& i, const ScalarType& type) {
+  if (type.kind == Kind::kPred || type.bits < 16 || type.bits > 64 ||
+      !OnlyModifiers(i, {"lo", "wide"}))
+    return nullptr;
+  const int result_bits = i.Has("wide") ? 2 * type.bits : type.bits;
+  Value* args[2];
+  for (int s = 0; s < 2; ++s) {
+    absl::StatusOr<Value*> value = Get(i.operands[s + 1], type.bits);
+    if (!value.ok()) return value;
+    args[s] = type.kind == Kind::kSigned ? builder_.CreateSExt(*value, LaneType(result_bits))
+                                         : builder_.CreateZExt(*value, LaneType(result_bits));
   }
-  if (op == "add" || op == "sub" || op == "neg" || op == "abs" || op == "min" || op == "max") {
-    if (!OnlyModifiers(i, {}) || i.operands.size() > 3) return false;
-    if (!get_all(bits, false)) return true;
-    Value* result = nullptr;
-    if (op == "add") result = builder_.CreateAdd(args[0], args[1]);
-    if (op == "sub") result = builder_.CreateSub(args[0], args[1]);
-    if (op == "neg") result = builder_.CreateNeg(args[0]);
-    if (op == "abs")
-      result = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, args[0], builder_.getFalse());
-    if (op == "min")
-      result = builder_.CreateBinaryIntrinsic(
-          is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, args[0], args[1]);
-    if (op == "max")
-      result = builder_.CreateBinaryIntrinsic(
-          is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, args[0], args[1]);
-    Set(i.operands[0], result);
-    return true;
-  }
-  if ((op == "mul" || op == "mad") && OnlyModifiers(i, {"lo", "wide"})) {
-    auto operand = [&](size_t o, int width) -> Value* {
-      absl::StatusOr<Value*> value = Get(i.operands[o], width);
-      if (value.ok()) return *value;
-      status = value.status();
-      return nullptr;
-    };
-    Value* a = operand(1, bits);
-    Value* b = a == nullptr ? nullptr : operand(2, bits);
-    if (b == nullptr) return true;
-    const int result_bits = wide ? 2 * bits : bits;
-    if (wide) {
-      a = is_signed ? builder_.CreateSExt(a, LaneType(result_bits))
-                    : builder_.CreateZExt(a, LaneType(result_bits));
-      b = is_signed ? builder_.CreateSExt(b, LaneType(result_bits))
-                    : builder_.CreateZExt(b, LaneType(result_bits));
-    }
-    Value* result = builder_.CreateMul(a, b);
-    if (op == "mad") {
-      Value* c = operand(3, result_bits);
-      if (c == nullptr) return true;
-      result = builder_.CreateAdd(result, c);
-    }
-    Set(i.operands[0], result);
-    return true;
-  }
-  return false;
+  Value* product = builder_.CreateMul(args[0], args[1]);
+  if (i.opcode == "mul") return product;
+  absl::StatusOr<Value*> addend = Get(i.operands[3], result_bits);
+  if (!addend.ok()) return addend;
+  return builder_.CreateAdd(product, *addend);
 }
 
 namespace {
@@ -281,13 +284,7 @@ absl::Status WarpEmitter::FinishCompare(const Instruction& i, Value* holds, Valu
     holds = combine(holds);
     fails = combine(fails);
   }
-  const Operand& to = i.operands[0];
-  if (to.kind == Operand::Kind::kPair) {
-    Set(to.elements[0], holds);
-    Set(to.elements[1], fails);
-  } else {
-    Set(to, holds);
-  }
+  SetWithPredicate(i.operands[0], holds, fails);
   return absl::OkStatus();
 }
 
@@ -340,9 +337,7 @@ absl::Status WarpEmitter::CallOperation(const Instruction& i, const isa::WarpOpe
                                        operation.sources + 1));
   const Operand& to = i.operands[0];
   if (to.kind != Operand::Kind::kRegister) return Unsupported(i, "its result must be a register");
-  llvm::Type* pointer = builder_.getPtrTy();
   std::vector<Value*> args = {active_bits_};
-  std::vector<llvm::Type*> types = {builder_.getInt32Ty()};
   const int slots = operation.function4 != nullptr ? 4 : 3;
   for (int s = 0; s < slots; ++s) {
     Value* source = llvm::ConstantPointerNull::get(builder_.getPtrTy());
@@ -353,7 +348,6 @@ absl::Status WarpEmitter::CallOperation(const Instruction& i, const isa::WarpOpe
       source = *address;
     }
     args.push_back(source);
-    types.push_back(pointer);
   }
   const bool in_place = RegisterBits(to.reg) == 8 * operation.result_bytes;
   Value* result = nullptr;
@@ -364,12 +358,10 @@ absl::Status WarpEmitter::CallOperation(const Instruction& i, const isa::WarpOpe
     result = Scratch(4, kWarpLanes * operation.result_bytes);
   }
   args.push_back(result);
-  types.push_back(pointer);
   const void* function = operation.function4 != nullptr
                              ? reinterpret_cast<const void*>(operation.function4)
                              : reinterpret_cast<const void*>(operation.function);
-  builder_.CreateCall(llvm::FunctionType::get(builder_.getVoidTy(), types, false),
-                      Pointer(function), args);
+  CallRuntime(function, builder_.getVoidTy(), args);
   if (in_place) {
     values_.erase(to.reg);
   } else {
@@ -382,18 +374,16 @@ absl::Status WarpEmitter::CallOperation(const Instruction& i, const isa::WarpOpe
 
 absl::Status WarpEmitter::CallCompare(const Instruction& i,
                                       const isa::CompareOperation& operation) {
+  if (static_cast<int>(i.operands.size()) <= operation.sources) return Unsupported(i);
   Value* sources[2] = {nullptr, llvm::ConstantPointerNull::get(builder_.getPtrTy())};
   for (int s = 0; s < operation.sources; ++s) {
     absl::StatusOr<Value*> address = SourceAddress(i.operands[s + 1], operation.source_bytes, s);
     if (!address.ok()) return address.status();
     sources[s] = *address;
   }
-  llvm::Type* pointer = builder_.getPtrTy();
-  auto* type = llvm::FunctionType::get(builder_.getInt32Ty(),
-                                       {builder_.getInt32Ty(), pointer, pointer}, false);
   auto call = [&](isa::CompareFunction function) {
-    return FromBits(builder_.CreateCall(type, Pointer(reinterpret_cast<const void*>(function)),
-                                        {lanes_argument_, sources[0], sources[1]}));
+    return FromBits(CallRuntime(reinterpret_cast<const void*>(function), builder_.getInt32Ty(),
+                                {lanes_argument_, sources[0], sources[1]}));
   };
   Value* holds = call(operation.function);
   Value* fails = operation.high != nullptr ? call(operation.high) : builder_.CreateNot(holds);

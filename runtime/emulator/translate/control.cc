@@ -9,8 +9,7 @@ namespace stax::emulator {
 using llvm::Value;
 
 void WarpEmitter::Return(RunResult result, int block) {
-  constexpr int kBlockShift = 8;
-  builder_.CreateRet(builder_.getInt64(static_cast<uint64_t>(block) << kBlockShift |
+  builder_.CreateRet(builder_.getInt64(static_cast<uint64_t>(block) << kRunBlockShift |
                                        static_cast<uint64_t>(result)));
 }
 

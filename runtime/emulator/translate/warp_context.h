@@ -61,7 +61,8 @@ struct WarpContext {
   void* block = nullptr;  // the launcher's
 };
 
-// What `run` returns: kind | block << 8.
+// What `run` returns: kind | block << kRunBlockShift.
+inline constexpr int kRunBlockShift = 8;
 enum class RunResult : uint32_t {
   kGoto,     // the group goes to the block
   kDiverge,  // `taken` lanes to the block, the rest to other_block

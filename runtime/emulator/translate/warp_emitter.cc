@@ -26,7 +26,7 @@ bool ParseScalarType(const std::string& name, ScalarType& type) {
       {"s8", {Kind::kSigned, 8}},     {"s16", {Kind::kSigned, 16}},
       {"s32", {Kind::kSigned, 32}},   {"s64", {Kind::kSigned, 64}},
       {"f16", {Kind::kFloat, 16}},    {"f32", {Kind::kFloat, 32}},
-      {"f64", {Kind::kFloat, 64}},    {"bf16", {Kind::kFloat, 16, false}}};
+      {"f64", {Kind::kFloat, 64}},    {"bf16", {Kind::kFloat, 16}}};
   auto found = types->find(name);
   if (found == types->end()) return false;
   type = found->second;

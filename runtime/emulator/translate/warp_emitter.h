@@ -24,7 +24,6 @@ struct ScalarType {
   enum class Kind : uint8_t { kPred, kBits, kUnsigned, kSigned, kFloat };
   Kind kind = Kind::kBits;
   int bits = 32;
-  bool is_ieee = true;  // of kFloat: f16, f32, f64; false: bf16
 };
 // False for packed and other types.
 bool ParseScalarType(const std::string& name, ScalarType& type);
@@ -46,7 +45,6 @@ class WarpEmitter {
   void EmitPrologue();
   void FindUses();
   absl::Status EmitBlock(int block);
-  absl::Status EmitInstruction(int position);
   absl::Status Dispatch(const Instruction& instruction);
   static absl::Status Unsupported(const Instruction& instruction, const std::string& why = "");
   void Count(int counter, Value* lanes);
@@ -83,6 +81,10 @@ class WarpEmitter {
   // --- Families; each returns Unsupported for modifiers it does not know.
   absl::Status Move(const Instruction& instruction);  // arithmetic.cc
   bool EmitSimple(const Instruction& instruction, absl::Status& status);
+  absl::StatusOr<Value*> EmitFloat(const Instruction& instruction, const ScalarType& type);
+  absl::StatusOr<Value*> EmitInteger(const Instruction& instruction, const ScalarType& type);
+  absl::StatusOr<Value*> EmitMultiply(const Instruction& instruction, const ScalarType& type);
+  Value* Shift(Value* value, Value* count, bool left, bool is_signed);
   absl::Status SetPredicate(const Instruction& instruction);
   absl::Status FinishCompare(const Instruction& instruction, Value* holds, Value* fails);
   absl::Status Select(const Instruction& instruction);
