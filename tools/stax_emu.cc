@@ -33,7 +33,7 @@ struct Options {
   std::string check = "all";
   int64_t threads = 0;
   int64_t max_steps = emulator::kDefaultMaxSteps;
-  bool counters = false;
+  EmuReportOptions report;
   bool json = false;
   bool quiet = false;
 };
@@ -92,8 +92,8 @@ absl::StatusOr<std::string> KernelName(const ptx::Module& module, const Options&
   return only;
 }
 
-// Whether the checkers found nothing.
-absl::StatusOr<bool> Emulate(const std::string& path, const Options& options) {
+// What it prints.
+absl::StatusOr<emulator::LaunchResult> Emulate(const std::string& path, const Options& options) {
   absl::StatusOr<emulator::LaunchRequest> request = RequestFor(options);
   if (!request.ok()) return request.status();
   std::vector<KernelArgument> arguments;
@@ -130,10 +130,12 @@ absl::StatusOr<bool> Emulate(const std::string& path, const Options& options) {
   absl::StatusOr<emulator::LaunchResult> result =
       emulator::Launch(**module, **kernel, *request, &memory);
   if (!result.ok()) return result.status();
-  if (absl::Status status = WriteOutputs(arguments); !status.ok()) return status;
-  std::cout << (options.json ? EmuJson(**module, **kernel, *result)
-                             : EmuText(**module, **kernel, *result, options.counters));
-  return result->fault_count == 0;
+  if (result->ended.ok()) {
+    if (absl::Status status = WriteOutputs(arguments); !status.ok()) return status;
+  }
+  std::cout << (options.json ? EmuJson(**module, **kernel, *result, options.report)
+                             : EmuText(**module, **kernel, *result, options.report));
+  return result;
 }
 
 int Main(int argc, char** argv) {
@@ -149,7 +151,9 @@ int Main(int argc, char** argv) {
                "or a number such as i32:5",
                &options.arguments);
   cli.Option("check", "WHAT", "none, memory, race or all (default)", &options.check);
-  cli.Flag("counters", "print what was counted", &options.counters);
+  cli.Flag("counters", "print what was counted", &options.report.counters);
+  cli.Flag("instructions", "print what was counted of each instruction",
+           &options.report.instructions);
   cli.Flag("json", "print faults and counters as JSON", &options.json);
   cli.Option("threads", "N", "of this machine, for the blocks (default: all cores)",
              &options.threads);
@@ -162,10 +166,11 @@ int Main(int argc, char** argv) {
   if (files->size() != 1)
     return cli.Fail(absl::InvalidArgumentError(
         absl::StrCat("expected one PTX file, got ", files->size(), " (--help explains)")));
-  absl::StatusOr<bool> clean = Emulate(files->front(), options);
-  if (!clean.ok()) return cli.Fail(clean.status());
-  const int done = cli.Done();
-  return done != kExitDone || *clean ? done : kExitNo;
+  absl::StatusOr<emulator::LaunchResult> result = Emulate(files->front(), options);
+  if (!result.ok()) return cli.Fail(result.status());
+  if (const int done = cli.Done(); done != kExitDone) return done;
+  const int ended = result->ended.ok() ? kExitDone : cli.Fail(result->ended);
+  return result->fault_count > 0 ? kExitNo : ended;
 }
 
 }  // namespace

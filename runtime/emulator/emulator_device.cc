@@ -71,6 +71,7 @@ class EmulatorKernel : public LoadedKernel {
     if (!result->faults.empty())
       return absl::AbortedError(absl::StrCat(
           name, ": ", Describe(*kernel_, result->faults.front(), result->fault_count)));
+    if (!result->ended.ok()) return result->ended;
     last_ = EmulatedLaunch{grid, block_threads_, kernel_->translated.flat.shared_bytes, registers_,
                            emulator::TotalsOf(kernel_->translated, *result)};
     return absl::OkStatus();

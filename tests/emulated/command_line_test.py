@@ -3,6 +3,7 @@
 command_line_test.py STAX_EMU
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -23,6 +24,26 @@ add.u64 %rd1, %rd1, %rd2; mad.lo.u32 %r3, %r2, 3, %r1; st.global.u32 [%rd1], %r3
 """,
     "struct.ptx": """.visible .entry k(.param .align 8 .b8 s[16], .param .u64 p) {
 REGS ld.param.v2.u32 {%r1, %r2}, [s+8]; ld.param.u64 %rd1, [p]; sub.u32 %r1, %r2, %r1; st.global.u32 [%rd1], %r1; ret; }
+""",
+    "lines.ptx": """.func f() { ret; }
+.entry k(.param .u64 p) {
+REGS
+mov.u32 %r1, %tid.x;
+setp.lt.u32 %p1, %r1, 40;
+@%p1 call f;
+bar.sync 0;
+ld.param.u64 %rd1, [p];
+mul.wide.u32 %rd2, %r1, 4;
+add.u64 %rd1, %rd1, %rd2;
+st.global.u32 [%rd1], %r1;
+vote.sync.ballot.b32 %r3, %p1, -1;
+@%p1 shfl.sync.idx.b32 %r2, %r1, 0, 31, %r3;
+ret;
+}
+""",
+    "fault.ptx": """.entry k(.param .u64 p) { REGS
+ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1+20];
+trap; }
 """,
     "count.ptx": ".entry k() { REGS L: add.u32 %r1, %r1, 1; bra L; }\n",
     "empty.ptx": ".entry k() { }\n",
@@ -63,6 +84,57 @@ def run(words, folder):
     return done.returncode, done.stdout.decode(), done.stderr.decode().strip()
 
 
+# Of lines.ptx with 72 threads: line, instruction, class, warps and threads that ran it.
+LINES = [
+    (4, "ret", "control", 2, 40),
+    (7, "mov.u32", "move", 3, 72),
+    (8, "setp.lt.u32", "integer", 3, 72),
+    (9, "call", "control", 2, 40),
+    (10, "bar.sync", "synchronization", 3, 72),
+    (11, "ld.param.u64", "load_store", 3, 72),
+    (12, "mul.wide.u32", "integer", 3, 72),
+    (13, "add.u64", "integer", 3, 72),
+    (14, "st.global.u32", "load_store", 3, 72),
+    (15, "vote.sync.ballot.b32", "inter_thread", 3, 72),
+    (16, "shfl.sync.idx.b32", "inter_thread", 2, 40),
+    (17, "ret", "control", 3, 72),
+]
+STORES = {"global_store_requests": 3, "global_store_sectors": 9, "global_store_transactions": 3,
+          "global_store_bytes": 288}
+
+
+def instructions(folder):
+    """What is wrong with --instructions, and with the counts of classes and barriers."""
+    words = ["lines.ptx", "--block=72", "--check=none", "--arg=out:u32[72]:lines.npy", "--instructions"]
+    _, text, _ = run(words + ["--json"], folder)
+    report = json.loads(text)
+    found = [(i["line"], i["instruction"], i["class"], i["warps"], i["threads"]) for i in report["instructions"]]
+    if found != LINES:
+        return "%r" % found
+    if [i["memory"] for i in report["instructions"] if i["memory"]] != [STORES]:
+        return "memory: %r" % report["instructions"]
+    counters = report["counters"]
+    for name in {line[2] for line in LINES}:
+        if counters["instructions_" + name] != sum(line[3] for line in LINES if line[2] == name):
+            return "instructions_%s is %d" % (name, counters["instructions_" + name])
+    if counters["instructions"] != sum(line[3] for line in LINES) or counters["barriers"] != 3:
+        return "%r" % counters
+    _, text, _ = run(words, folder)
+    row = [line.split() for line in text.splitlines() if " st.global.u32 " in line]
+    expected = ["14", "3", "72", "st.global.u32"] + [str(word) for item in STORES.items() for word in item]
+    return "" if row == [expected] else text
+
+
+def trapped(folder):
+    """Faults before a trap are told, its outputs not written."""
+    code, text, error = run(["fault.ptx", "--arg=out:u32[5]:y.npy", "--json"], folder)
+    report = json.loads(text)
+    same = (code == 1 and [(f["kind"], f["line"]) for f in report["faults"]] == [("out_of_bounds", 5)] and
+            report["error"] == "k: line 6: thread (0,0,0) of block (0,0,0) ran into trap" and
+            error == "stax-emu: " + report["error"] and not os.path.exists(folder + "/y.npy"))
+    return "" if same else "exit code %d: %s%s" % (code, text, error)
+
+
 def good(words, expected, folder):
     code, _, text = run(words, folder)
     if code != 0:
@@ -81,6 +153,8 @@ def main():
             actual, _, text = run(words, folder)
             same = actual == code and text == "stax-emu: " + message and not os.path.exists(folder + "/y.npy")
             cases.record(" ".join(words), "" if same else "exit code %d: %s" % (actual, text))
+        cases.record("counters by instruction", instructions(folder))
+        cases.record("a fault before a trap", trapped(folder))
         for block in (1, 31, 33, 1023, 1024):
             words = ["copy.ptx", "--block=%d" % block, "--arg=out:u32[%d]:y.npy" % block, "--arg=u32:4294967290"]
             expected = np.arange(block, dtype=np.uint32) * np.uint32(3) + np.uint32(4294967290)

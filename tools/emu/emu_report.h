@@ -9,13 +9,19 @@
 
 namespace stax {
 
-// {"faults": [...], "fault_count": N, "counters": {...}}
-std::string EmuJson(const emulator::EmulatorModule& module, const emulator::CompiledKernel& kernel,
-                    const emulator::LaunchResult& result);
+struct EmuReportOptions {
+  bool counters = false;      // JSON has them always
+  bool instructions = false;  // counters by instruction
+};
 
-// Lines for people: the faults, and with `counters` those.
+// {"faults": [...], "fault_count": N, "counters": {...}}, with "instructions": [...] and, for a
+// launch that did not end by itself, "error": "..."
+std::string EmuJson(const emulator::EmulatorModule& module, const emulator::CompiledKernel& kernel,
+                    const emulator::LaunchResult& result, const EmuReportOptions& options);
+
+// Lines for people: the faults, and the counters that are asked for.
 std::string EmuText(const emulator::EmulatorModule& module, const emulator::CompiledKernel& kernel,
-                    const emulator::LaunchResult& result, bool counters);
+                    const emulator::LaunchResult& result, const EmuReportOptions& options);
 
 }  // namespace stax
 

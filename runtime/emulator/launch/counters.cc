@@ -1,8 +1,10 @@
 #include "runtime/emulator/launch/counters.h"
 
 #include <cstddef>
+#include <map>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "runtime/emulator/launch/load_waits.h"
 
@@ -47,6 +49,31 @@ Flops FlopsOf(const ptx::Instruction& instruction) {
   return flops;
 }
 
+std::vector<InstructionCounters> CountersByInstruction(const TranslatedKernel& kernel,
+                                                       const LaunchResult& result) {
+  std::map<std::pair<int, std::string>, InstructionCounters> by_line;
+  for (size_t i = 0; i < result.executed.size(); ++i) {
+    if (result.executed[i].warps == 0) continue;
+    const ptx::Instruction& instruction = kernel.flat.instructions[i];
+    InstructionCounters& counters = by_line[{instruction.line, instruction.Name()}];
+    counters.instruction = instruction;
+    counters.warps += static_cast<int64_t>(result.executed[i].warps);
+    counters.threads += static_cast<int64_t>(result.executed[i].lanes);
+    counters.memory += result.memory[i];
+  }
+  std::vector<InstructionCounters> all;
+  for (auto& [key, counters] : by_line) all.push_back(std::move(counters));
+  return all;
+}
+
+std::vector<std::pair<std::string, int64_t>> NamedMemoryCounters(const MemoryCounters& counters) {
+  std::vector<std::pair<std::string, int64_t>> named;
+#define STAX_COUNTER(name) named.emplace_back(#name, counters.name);
+  STAX_EMULATOR_MEMORY_COUNTERS(STAX_COUNTER)
+#undef STAX_COUNTER
+  return named;
+}
+
 LaunchTotals TotalsOf(const TranslatedKernel& kernel, const LaunchResult& result) {
   LaunchTotals totals;
   totals.memory = result.memory_total;
@@ -54,9 +81,12 @@ LaunchTotals TotalsOf(const TranslatedKernel& kernel, const LaunchResult& result
   for (size_t i = 0; i < result.executed.size(); ++i) {
     const auto warps = static_cast<int64_t>(result.executed[i].warps);
     const auto lanes = static_cast<int64_t>(result.executed[i].lanes);
-    const Flops flops = FlopsOf(kernel.flat.instructions[i]);
+    const ptx::Instruction& instruction = kernel.flat.instructions[i];
+    const Flops flops = FlopsOf(instruction);
     totals.warp_instructions += warps;
     totals.thread_instructions += lanes;
+    totals.class_instructions[static_cast<size_t>(InstructionClassOf(instruction))] += warps;
+    if (IsBarrier(instruction)) totals.barriers += warps;
     totals.flops_f16 += flops.f16 * lanes;
     totals.flops_f32 += flops.f32 * lanes;
     totals.flops_f64 += flops.f64 * lanes;
@@ -69,16 +99,18 @@ LaunchTotals TotalsOf(const TranslatedKernel& kernel, const LaunchResult& result
 std::vector<std::pair<std::string, int64_t>> NamedCounters(const TranslatedKernel& kernel,
                                                            const LaunchResult& result) {
   const LaunchTotals totals = TotalsOf(kernel, result);
-  std::vector<std::pair<std::string, int64_t>> named;
-#define STAX_COUNTER(name) named.emplace_back(#name, totals.memory.name);
-  STAX_EMULATOR_MEMORY_COUNTERS(STAX_COUNTER)
-#undef STAX_COUNTER
+  std::vector<std::pair<std::string, int64_t>> named = NamedMemoryCounters(totals.memory);
   named.emplace_back("flops_f16", totals.flops_f16);
   named.emplace_back("flops_f32", totals.flops_f32);
   named.emplace_back("flops_f64", totals.flops_f64);
   named.emplace_back("flops_tensor", totals.flops_tensor);
   named.emplace_back("instructions", totals.warp_instructions);
   named.emplace_back("thread_instructions", totals.thread_instructions);
+  for (int c = 0; c < kInstructionClasses; ++c)
+    named.emplace_back(
+        absl::StrCat("instructions_", InstructionClassName(static_cast<InstructionClass>(c))),
+        totals.class_instructions[c]);
+  named.emplace_back("barriers", totals.barriers);
   named.emplace_back("compulsory_read_bytes", kSectorBytes * totals.touched.read);
   named.emplace_back("compulsory_write_bytes", kSectorBytes * totals.touched.written);
   return named;

@@ -2,11 +2,13 @@
 #ifndef STAX_RUNTIME_EMULATOR_LAUNCH_COUNTERS_H_
 #define STAX_RUNTIME_EMULATOR_LAUNCH_COUNTERS_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "runtime/emulator/launch/instruction_class.h"
 #include "runtime/emulator/launch/launch.h"
 #include "runtime/emulator/memory/counters.h"
 #include "runtime/emulator/ptx/module.h"
@@ -24,12 +26,28 @@ struct Flops {
 };
 Flops FlopsOf(const ptx::Instruction& instruction);
 
+// What one instruction of the PTX did, however often its function was written out.
+struct InstructionCounters {
+  ptx::Instruction instruction;
+  int64_t warps = 0;  // that executed it
+  int64_t threads = 0;
+  MemoryCounters memory;
+};
+// By line, without those that never ran.
+std::vector<InstructionCounters> CountersByInstruction(const TranslatedKernel& kernel,
+                                                       const LaunchResult& result);
+
+// By the names of MemoryCounters' members.
+std::vector<std::pair<std::string, int64_t>> NamedMemoryCounters(const MemoryCounters& counters);
+
 // Of a whole launch.
 struct LaunchTotals {
   MemoryCounters memory;
   TouchedSectors touched;
   int64_t warp_instructions = 0;
   int64_t thread_instructions = 0;
+  std::array<int64_t, kInstructionClasses> class_instructions = {};  // of warps
+  int64_t barriers = 0;  // of blocks and clusters, by warps that came there
   int64_t flops_f16 = 0;
   int64_t flops_f32 = 0;
   int64_t flops_f64 = 0;

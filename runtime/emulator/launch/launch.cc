@@ -201,6 +201,15 @@ std::vector<uint64_t> StepsOf(const TranslatedKernel& kernel) {
   return steps;
 }
 
+absl::Status WhyStopped(LaunchState& state) {
+  const std::string& name = state.kernel->flat.name;
+  absl::MutexLock lock(&state.mutex);
+  if (!state.trap.empty()) return absl::AbortedError(absl::StrCat(name, ": ", state.trap));
+  return absl::ResourceExhaustedError(
+      absl::StrCat(name, " is not done after ", state.max_steps,
+                   " steps (instructions x threads), which is the limit"));
+}
+
 Dim3 ClusterOf(const ptx::Function& entry) {
   Dim3 cluster;
   if (entry.cluster[0] <= 0) return cluster;
@@ -270,14 +279,7 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
     threads.emplace_back([&, worker] { grid.Work(worker, counts[worker]); });
   grid.Work(0, counts[0]);
   for (std::thread& thread : threads) thread.join();
-  if (state.stopped) {
-    absl::MutexLock lock(&state.mutex);
-    if (!state.trap.empty()) return absl::AbortedError(absl::StrCat(flat.name, ": ", state.trap));
-    return absl::ResourceExhaustedError(
-        absl::StrCat(flat.name, " is not done after ", request.max_steps,
-                     " steps (instructions x threads), which is the limit"));
-  }
-
+  if (state.stopped) result.ended = WhyStopped(state);
   result.faults = faults.Faults();
   result.fault_count = faults.count();
   result.executed.resize(flat.instructions.size());

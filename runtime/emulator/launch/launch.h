@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/emulator/launch/emulator_module.h"
@@ -37,6 +38,9 @@ struct InstructionCount {
 };
 
 struct LaunchResult {
+  // OK: all threads have ended. Aborted: one ran into `trap`; ResourceExhausted: max_steps are
+  // over. What was found and counted until then is below.
+  absl::Status ended;
   std::vector<Fault> faults;
   int64_t fault_count = 0;                 // all, also those that are left out of `faults`
   std::vector<InstructionCount> executed;  // by instruction of the flat kernel
@@ -45,9 +49,9 @@ struct LaunchResult {
   TouchedSectors touched;
 };
 
-// InvalidArgument when the parameters' size is wrong or the grid is empty; Aborted when a thread
-// ran into `trap`; ResourceExhausted at max_steps, or when the host has not the memory. A launch
-// that the device would refuse is a fault of kind resource_limit.
+// InvalidArgument when the parameters' size is wrong or the grid is empty, ResourceExhausted when
+// the host has not the memory. A launch that the device would refuse is a fault of kind
+// resource_limit.
 absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const CompiledKernel& kernel,
                                     const LaunchRequest& request, GlobalMemory* memory);
 

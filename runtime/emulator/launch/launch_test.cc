@@ -77,7 +77,7 @@ mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd2, %rd1, %r
   const auto address = reinterpret_cast<uintptr_t>(*buffer);
   std::memcpy(request.parameters.data(), &address, sizeof(address));
   absl::StatusOr<LaunchResult> result = Launch(**module, **kernel, request, &memory);
-  outcome.status = result.status();
+  outcome.status = result.ok() ? result->ended : result.status();
   if (!result.ok()) return outcome;
   outcome.words.resize(static_cast<size_t>(words));
   std::memcpy(outcome.words.data(), *buffer, bytes);
@@ -316,6 +316,20 @@ TEST(Launch, Traps) {
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kAborted);
   EXPECT_EQ(outcome.status.message(), "k: line 10: thread (5,0,0) of block (2,0,0) ran into trap");
   EXPECT_TRUE(RunKernel("setp.eq.u32 %p1, %r1, 70; @%p1 trap; ret;", {}).status.ok());
+}
+
+// What was found and counted before the end is told.
+TEST(Launch, FaultsBeforeATrapOrTheLimitOfSteps) {
+  const std::string fault = "ld.global.u32 %r10, [%rd1+1024]; ";
+  const Outcome trap = RunKernel(fault + "trap;", {{}, {32, 1, 1}});
+  EXPECT_EQ(trap.status.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(trap.Kinds(), "out_of_bounds out_of_bounds out_of_bounds out_of_bounds");
+  EXPECT_EQ(trap.executed.back().lanes, 32U);
+  const Outcome limit =
+      RunKernel(fault + "L: add.u32 %r10, %r10, 1; bra L;", {{}, {1, 1, 1}, 1, 1000000});
+  EXPECT_EQ(limit.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(limit.Kinds(), "out_of_bounds");
+  EXPECT_GT(limit.executed.back().warps, 400000U);
 }
 
 TEST(Launch, ParametersAtWrongOffsets) {

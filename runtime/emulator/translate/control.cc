@@ -95,7 +95,7 @@ absl::Status WarpEmitter::BranchTable(const Instruction& i, int block) {
 
 absl::Status WarpEmitter::Exit(const Instruction& i, int block) {
   FlushLive(block);
-  if (i.opcode == "exit") {
+  if (i.opcode != "trap") {
     BranchTo(static_cast<int>(blocks_.size()) - 1, block);
     return absl::OkStatus();
   }

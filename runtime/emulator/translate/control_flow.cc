@@ -13,22 +13,20 @@ using ptx::Operand;
 // Longer blocks are cut: translating one takes time that grows faster than its length.
 constexpr int kMaxBlockInstructions = 500;
 
-bool IsBranch(const Instruction& i) { return i.opcode == "bra" || i.opcode == "brx"; }
-bool EndsThread(const Instruction& i) { return i.opcode == "exit" || i.opcode == "trap"; }
+bool IsBranch(const Instruction& i) {
+  return i.opcode == "bra" || i.opcode == "brx" || (i.opcode == "ret" && !i.operands.empty());
+}
+bool EndsThread(const Instruction& i) {
+  return i.opcode == "exit" || i.opcode == "trap" || (i.opcode == "ret" && i.operands.empty());
+}
 
 // Instructions without a result: all operands are read.
 bool HasNoResult(const Instruction& i) {
-  static const auto* const names = new std::set<std::string>{"st",        "red",
-                                                             "bra",       "brx",
-                                                             "exit",      "trap",
-                                                             "bar",       "barrier",
-                                                             "fence",     "membar",
-                                                             "prefetch",  "prefetchu",
-                                                             "nanosleep", "cp",
-                                                             "stmatrix",  "griddepcontrol",
-                                                             "discard",   "applypriority",
-                                                             "pmevent",   "brkpt",
-                                                             "setmaxnreg"};
+  static const auto* const names = new std::set<std::string>{
+      "st",       "red",           "bra",       "brx",     "exit",      "trap",
+      "call",     "ret",           "bar",       "barrier", "fence",     "membar",
+      "prefetch", "prefetchu",     "nanosleep", "cp",      "stmatrix",  "griddepcontrol",
+      "discard",  "applypriority", "pmevent",   "brkpt",   "setmaxnreg"};
   if (i.opcode == "bar" || i.opcode == "barrier") return !i.Has("red");
   if (i.opcode == "mbarrier") {
     return !(i.Has("arrive") || i.Has("arrive_drop") || i.Has("test_wait") || i.Has("try_wait") ||

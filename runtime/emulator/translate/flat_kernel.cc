@@ -149,7 +149,10 @@ class Flattener {
     for (const Instruction& instruction : function.instructions) {
       body.position_of.push_back(flat_.instructions.size());
       if (flat_.instructions.size() > kMaxInstructions)
-        return absl::InvalidArgumentError("the kernel is too long with its calls written out");
+        return absl::InvalidArgumentError(
+            absl::StrCat("line ", instruction.line,
+                         ": the kernel is too long: with its calls written out it has more than ",
+                         kMaxInstructions, " instructions"));
       absl::Status status = Append(body, instruction, returns);
       if (!status.ok()) return status;
     }
@@ -175,19 +178,12 @@ class Flattener {
       absl::Status status = Rename(body, operand, instruction.line);
       if (!status.ok()) return status;
     }
-    const bool is_return = instruction.opcode == "ret";
-    if (is_return) {
-      if (active_.size() == 1) {
-        copy.opcode = "exit";
-        copy.modifiers.clear();
-      } else {
-        copy.opcode = "bra";
-        copy.modifiers.clear();
-        Operand target;
-        target.kind = Operand::Kind::kLabel;
-        copy.operands = {target};
-        returns.push_back(flat_.instructions.size());
-      }
+    const bool is_kernel = active_.size() == 1;
+    if (instruction.opcode == "ret" && !is_kernel) {
+      Operand target;
+      target.kind = Operand::Kind::kLabel;
+      copy.operands = {target};
+      returns.push_back(flat_.instructions.size());
     }
     flat_.instructions.push_back(std::move(copy));
     return absl::OkStatus();
@@ -264,8 +260,10 @@ class Flattener {
     Operand target;
     target.kind = Operand::Kind::kLabel;
     skip.operands = {target};
+    const size_t position = flat_.instructions.size();
+    flat_.added_branches.insert(static_cast<int>(position));
     flat_.instructions.push_back(std::move(skip));
-    return flat_.instructions.size() - 1;
+    return position;
   }
 
   absl::Status Call(const Body& body, const Instruction& call) {
@@ -283,6 +281,10 @@ class Flattener {
     if (!status.ok()) return status;
     // A guarded call is a branch around it.
     const size_t around = call.guard >= 0 ? AppendBranchAround(body, call) : 0;
+    Instruction marker = call;  // what counts as the call
+    marker.guard = -1;
+    marker.operands.clear();
+    flat_.instructions.push_back(std::move(marker));
     status = Inline(*function, std::move(names));
     if (call.guard >= 0) Operand0(around).integer = static_cast<int64_t>(flat_.instructions.size());
     return status;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,12 @@ struct FlatKernel {
   std::string name;
   std::vector<ptx::Register> registers;
   // Branch targets are operands of kind kLabel whose `integer` is a position in here; variables
-  // (kAddress and kSymbol with a name) have been renamed to the names in `places`. `call` and `ret`
-  // have become moves and branches, and guards of instructions that wait for lanes of the warp
-  // branches around them.
+  // (kAddress and kSymbol with a name) have been renamed to the names in `places`. What is called
+  // follows its `call`, which has no operands and no effect left; a function's `ret` has a target.
   std::vector<ptx::Instruction> instructions;
+  // Positions of branches that no PTX has: around calls and around instructions that wait for lanes
+  // of the warp, in place of their guards.
+  std::set<int> added_branches;
   Places places;
   int64_t parameter_bytes = 0;
   std::vector<int64_t> parameter_offsets;

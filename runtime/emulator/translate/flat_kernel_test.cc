@@ -1,5 +1,6 @@
 #include "runtime/emulator/translate/flat_kernel.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,38 +66,39 @@ std::vector<Place> PlacesOfMoves(const FlatKernel& flat) {
   return places;
 }
 
-TEST(FlatKernel, ReturnOfTheKernelIsExitAndLabelsArePositions) {
+TEST(FlatKernel, LabelsArePositions) {
   const FlatKernel flat = FlattenText(R"(.entry k() { .reg .b32 %r<3>; .reg .pred %p<2>;
 L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra L; @!%p1 ret; ret; })");
-  EXPECT_EQ(Shape(flat), "add setp @bra>0 @!exit exit");
+  EXPECT_EQ(Shape(flat), "add setp @bra>0 @!ret ret");
 }
 
 TEST(FlatKernel, CallsAreWrittenOutEachWithItsOwnRegistersAndReturns) {
   const FlatKernel flat = FlattenText(R"(
 .func f() { .reg .b32 %r<2>; .reg .pred %p<2>; setp.eq.u32 %p1, %r1, 0; @%p1 ret; add.u32 %r1, %r1, 1; ret; }
 .entry k() { call f; call f; ret; })");
-  EXPECT_EQ(Shape(flat), "setp @bra>4 add bra>4 setp @bra>8 add bra>8 exit");
+  EXPECT_EQ(Shape(flat), "call setp @ret>5 add ret>5 call setp @ret>10 add ret>10 ret");
   ASSERT_EQ(flat.registers.size(), 4U);
-  EXPECT_NE(flat.instructions[0].operands[0].reg, flat.instructions[4].operands[0].reg);
-  EXPECT_EQ(flat.instructions[1].guard, flat.instructions[0].operands[0].reg);
-  EXPECT_EQ(flat.instructions[5].guard, flat.instructions[4].operands[0].reg);
+  EXPECT_NE(flat.instructions[1].operands[0].reg, flat.instructions[6].operands[0].reg);
+  EXPECT_EQ(flat.instructions[2].guard, flat.instructions[1].operands[0].reg);
+  EXPECT_EQ(flat.instructions[7].guard, flat.instructions[6].operands[0].reg);
+  EXPECT_TRUE(flat.added_branches.empty());
 }
 
 TEST(FlatKernel, LabelsOfTheCallerBehindACallMove) {
   const FlatKernel flat = FlattenText(R"(
 .func f() { .reg .b32 %r<2>; L: add.u32 %r1, %r1, 1; bra L; }
 .entry k() { .reg .pred %p<2>; @%p1 bra END; call f; END: ret; })");
-  EXPECT_EQ(Shape(flat), "@bra>3 add bra>1 exit");
+  EXPECT_EQ(Shape(flat), "@bra>4 call add bra>2 ret");
 }
 
 TEST(FlatKernel, AGuardedCallIsBranchedAround) {
   const char* function = ".func f() { .reg .b32 %r<2>; add.u32 %r1, %r1, 1; ret; }\n";
   EXPECT_EQ(Shape(FlattenText(
                 absl::StrCat(function, ".entry k() { .reg .pred %p<2>; @%p1 call f; ret; }"))),
-            "@!bra>3 add bra>3 exit");
+            "@!bra>4 call add ret>4 ret");
   EXPECT_EQ(Shape(FlattenText(
                 absl::StrCat(function, ".entry k() { .reg .pred %p<2>; @!%p1 call f; ret; }"))),
-            "@bra>3 add bra>3 exit");
+            "@bra>4 call add ret>4 ret");
 }
 
 TEST(FlatKernel, GuardedInstructionsThatWaitForLanesAreBranchedAround) {
@@ -104,13 +106,14 @@ TEST(FlatKernel, GuardedInstructionsThatWaitForLanesAreBranchedAround) {
 L: @%p1 shfl.sync.idx.b32 %r1, %r2, 0, 31, -1; @!%p1 bar.warp.sync 1; @%p1 bar.sync 0; bra L; })");
   EXPECT_EQ(Shape(flat), "@!bra>2 shfl @bra>4 bar @bar bra>0");
   EXPECT_EQ(flat.instructions[0].line, 5);
+  EXPECT_EQ(flat.added_branches, (std::set<int>{0, 2}));
 }
 
 TEST(FlatKernel, TablesOfBranches) {
   const FlatKernel flat = FlattenText(R"(.entry k() { .reg .b32 %r<3>;
 T: .branchtargets B, A, B;
 brx.idx %r1, T; A: add.u32 %r1, %r1, 1; B: ret; })");
-  EXPECT_EQ(Shape(flat), "brx>2>1>2 add exit");
+  EXPECT_EQ(Shape(flat), "brx>2>1>2 add ret");
 }
 
 TEST(FlatKernel, Recursion) {
@@ -134,7 +137,8 @@ TEST(FlatKernel, CallsThatAreTooDeepOrTooMany) {
   for (int i = 1; i < 30; ++i)
     absl::StrAppend(&many, ".func f", i, "() { call f", i - 1, "; call f", i - 1, "; ret; }\n");
   EXPECT_EQ(Error(absl::StrCat(many, ".entry k() { call f29; ret; }")),
-            "the kernel is too long with its calls written out");
+            "line 15: the kernel is too long: with its calls written out it has more than 1048576 "
+            "instructions");
 }
 
 TEST(FlatKernel, CallsOfWhatIsNotThere) {

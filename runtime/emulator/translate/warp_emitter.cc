@@ -142,7 +142,8 @@ absl::Status WarpEmitter::EmitBlock(int block) {
   for (int i = code.begin; i < code.end; ++i) {
     position_ = i;
     const Instruction& instruction = kernel_.flat.instructions[i];
-    kernel_.counter_of[i] = counter;
+    const bool counts = kernel_.flat.added_branches.count(i) == 0;
+    if (counts) kernel_.counter_of[i] = counter;
     guarded_ = instruction.guard >= 0;
     active_bits_ = lanes_argument_;
     active_ = nullptr;
@@ -150,16 +151,18 @@ absl::Status WarpEmitter::EmitBlock(int block) {
       active_ = Read(instruction.guard);
       if (instruction.guard_negated) active_ = builder_.CreateNot(active_);
       active_bits_ = builder_.CreateAnd(ToBits(active_), lanes_argument_);
-      kernel_.counter_of[i] = kernel_.counters++;
-      Count(kernel_.counter_of[i], active_bits_);
+      if (counts) {
+        kernel_.counter_of[i] = kernel_.counters++;
+        Count(kernel_.counter_of[i], active_bits_);
+      }
     }
     absl::Status status;
     const std::string& opcode = instruction.opcode;
-    if (opcode == "bra") {
+    if (opcode == "bra" || (opcode == "ret" && !instruction.operands.empty())) {
       status = Branch(instruction, block);
     } else if (opcode == "brx") {
       status = BranchTable(instruction, block);
-    } else if (opcode == "exit" || opcode == "trap") {
+    } else if (opcode == "exit" || opcode == "trap" || opcode == "ret") {
       status = Exit(instruction, block);
     } else if (IsBarrier(instruction)) {
       status = Barrier(instruction, block);
@@ -214,10 +217,11 @@ absl::Status WarpEmitter::Dispatch(const Instruction& instruction) {
   auto method = methods->find(instruction.opcode);
   if (method != methods->end()) return (this->*method->second)(instruction);
   // Hints and what has no effect here.
-  if (instruction.opcode == "prefetch" || instruction.opcode == "prefetchu" ||
-      instruction.opcode == "nanosleep" || instruction.opcode == "pmevent" ||
-      instruction.opcode == "discard" || instruction.opcode == "applypriority" ||
-      instruction.opcode == "griddepcontrol" || instruction.opcode == "setmaxnreg")
+  if (instruction.opcode == "call" || instruction.opcode == "prefetch" ||
+      instruction.opcode == "prefetchu" || instruction.opcode == "nanosleep" ||
+      instruction.opcode == "pmevent" || instruction.opcode == "discard" ||
+      instruction.opcode == "applypriority" || instruction.opcode == "griddepcontrol" ||
+      instruction.opcode == "setmaxnreg")
     return absl::OkStatus();
   if ((instruction.opcode == "bar" || instruction.opcode == "barrier") && instruction.Has("warp")) {
     CallRuntime(reinterpret_cast<const void*>(runtime_.warp_barrier), builder_.getVoidTy(),
