@@ -16,6 +16,7 @@ struct TargetSpec {
   std::string arch;
 
   bool is_cuda() const { return kind == Kind::kCuda; }
+  bool has_clusters() const { return arch == "sm_90a"; }
   std::string ToString() const;  // "cuda:sm_90a"
 
   // Used by heuristics only (correctness never depends on them).

@@ -16,6 +16,7 @@ constexpr int kMaxBlockBits = 20;
 constexpr int kMaxSlotBits = 9;
 constexpr int kMaxClusterBits = 3;  // 8 blocks, the portable limit
 constexpr int kMaxWarpBits = 5;     // 1024 threads, the hardware's limit
+constexpr int kMaxMinBlocks = 32;   // the hardware's limit
 
 absl::StatusOr<int> Log2Parameter(const std::string& name, const Config& config, int max_bits) {
   const auto it = config.find(name);
@@ -73,14 +74,17 @@ int DivisibleBits(const IndexExpr& e, const RangeContext& ranges, int max_bits) 
 absl::Status OptionalParameters(const Config& config, const TargetSpec& target, Tile& tile) {
   if (!target.is_cuda()) return absl::OkStatus();
   if (config.count("MIN_BLOCKS") > 0) {
-    absl::StatusOr<int> bits = Log2Parameter("MIN_BLOCKS", config, kMaxWarpBits);
-    if (!bits.ok()) return bits.status();
-    tile.min_blocks = 1 << *bits;
+    const int64_t blocks = config.at("MIN_BLOCKS");
+    if (blocks < 0 || blocks > kMaxMinBlocks)
+      return absl::InvalidArgumentError(
+          absl::StrCat("MIN_BLOCKS=", blocks,
+                       ": expected a number from 0 (the emitter's choice) to ", kMaxMinBlocks));
+    tile.min_blocks = static_cast<int>(blocks);
   }
   if (config.count("CLUSTER") > 0) {
     absl::StatusOr<int> bits = Log2Parameter("CLUSTER", config, kMaxClusterBits);
     if (!bits.ok()) return bits.status();
-    if (*bits > 0 && target.arch != "sm_90a") {
+    if (*bits > 0 && !target.has_clusters()) {
       return absl::InvalidArgumentError(
           absl::StrCat("CLUSTER=", 1 << *bits, ": ", target.arch, " has no clusters"));
     }

@@ -66,7 +66,7 @@ struct Tile {
 // Parameters: those of kernel_spec.h, and two optional ones for cuda. CLUSTER (sm_90): blocks that
 // share a tile and exchange partial results through distributed shared memory, so that a long row
 // is spread over several multiprocessors. MIN_BLOCKS: limits registers so that a multiprocessor
-// holds that many blocks.
+// holds that many blocks; 0: as codegen finds right.
 absl::StatusOr<Tile> MakeTile(const KernelSpec& kernel, const Config& config,
                               const TargetSpec& target);
 

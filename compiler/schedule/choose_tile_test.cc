@@ -114,7 +114,7 @@ TEST(ChooseTileTest, ContractionsReuseBothOperands) {
     const LoopNest nest = Matmul(index);
     EXPECT_TRUE(IsContraction(nest));
     EXPECT_EQ(Axes(nest), "y(i0 i1)x(i2)r(r0)");
-    EXPECT_EQ(ChooseForm(nest, true), KernelForm::kLooped);
+    EXPECT_EQ(ChooseForm(nest, true, ParseTarget("cuda").value()), KernelForm::kLooped);
   }
   EXPECT_FALSE(IsContraction(Matmul("64*i1 + r0")));  // rows times rows: no reuse along i2
 }
@@ -127,7 +127,7 @@ TEST(ChooseFormTest, FollowsTheRules) {
              " buffer y: f32[100] out\n loop i0: 100\n reduce r0: " +
              length + "\n%0 = load x[" + (contiguous ? "5000*i0 + r0" : "i0 + 100*r0") +
              "] : f32\n%1 = reduce.sum %0 : f32\nstore y[i0], %1\n}"),
-        false);
+        false, ParseTarget("cuda").value());
   };
   EXPECT_EQ(form("", "1024", true), KernelForm::kPersistent);
   EXPECT_EQ(form("", "1025", true), KernelForm::kLooped);
@@ -137,6 +137,35 @@ TEST(ChooseFormTest, FollowsTheRules) {
   EXPECT_EQ(form("size n in [2, 1025] hint 3\n", "n", true), KernelForm::kLooped);
   EXPECT_EQ(form("size n in [33, 64] hint 40\n", "n", false), KernelForm::kPersistent);
   EXPECT_EQ(form("size n in [32, 64] hint 40\n", "n", false), KernelForm::kLooped);
+}
+
+// Softmax reads its rows twice, a sum once. Room: 128 KB a multiprocessor, 8 of them on sm_90a.
+TEST(ChooseFormTest, LongRowsThatAreReadTwiceAreKept) {
+  const auto form = [](const std::string& target, const std::string& type, const std::string& size,
+                       const std::string& length, const std::string& second) {
+    const LoopNest nest =
+        Nest("nest n {\n" + size + " buffer x: " + type + "[400000000] in\n buffer y: " + type +
+             "[400000000] out\n loop i0: 1000\n reduce r0: " + length +
+             "\n%0 = load x[300000*i0 + r0] : " + type + "\n%1 = reduce.max %0 : " + type +
+             "\n%2 = " + second + "\n}");
+    return ChooseForm(nest, false, ParseTarget(target).value());
+  };
+  const auto twice = [](const std::string& type) {
+    return "sub %0, %1 : " + type + "\nstore y[300000*i0 + r0], %2";
+  };
+  const auto persistent = KernelForm::kPersistent, looped = KernelForm::kLooped;
+  for (const char* length : {"1025", "4096", "50257", "262144"})
+    EXPECT_EQ(form("cuda", "bf16", "", length, twice("bf16")), persistent) << length;
+  EXPECT_EQ(form("cuda", "f32", "", "262144", twice("f32")), persistent);
+  EXPECT_EQ(form("cuda", "f32", "", "262145", twice("f32")), looped);
+  EXPECT_EQ(form("cuda:sm_80", "bf16", "", "65536", twice("bf16")), persistent);
+  EXPECT_EQ(form("cuda:sm_80", "bf16", "", "65537", twice("bf16")), looped);
+  EXPECT_EQ(form("cpu:x86-64-v3", "bf16", "", "4096", twice("bf16")), looped);
+  EXPECT_EQ(form("cuda", "f32", "", "4096", "neg %1 : f32\nstore y[i0], %2"), looped);
+  // One power of two for all lengths.
+  EXPECT_EQ(form("cuda", "f32", "size n in [1025, 2048] hint 2000\n", "n", twice("f32")),
+            persistent);
+  EXPECT_EQ(form("cuda", "f32", "size n in [1024, 2048] hint 2000\n", "n", twice("f32")), looped);
 }
 
 TEST(ChooseFormTest, PowerOfTwo) {

@@ -7,20 +7,12 @@
 #ifndef STAX_COMPILER_SCHEDULE_CONFIGURATIONS_H_
 #define STAX_COMPILER_SCHEDULE_CONFIGURATIONS_H_
 
-#include <string>
-#include <vector>
-
 #include "compiler/kernel_spec.h"
 #include "compiler/schedule/choose_tile.h"
+#include "compiler/schedule/tile_proposals.h"
 #include "compiler/target.h"
 
 namespace stax {
-
-struct Configurations {
-  std::vector<ConfigParameter> space;
-  std::vector<std::string> constraints;  // formulas over the parameters, >= 0
-  std::vector<Config> candidates;        // best guess first, each in the space
-};
 
 Configurations ChooseConfigurations(const LoopNest& nest, const TileChoice& tile, KernelForm form,
                                     const TargetSpec& target);

@@ -27,7 +27,7 @@ LoopNest MakeNest(int64_t x, int64_t r, bool rows, DType type) {
 Configurations Choose(const LoopNest& nest, const std::string& target_name) {
   const TargetSpec target = ParseTarget(target_name).value();
   const TileChoice tile = ChooseTile(nest, target);
-  return ChooseConfigurations(nest, tile, ChooseForm(nest, tile.contraction), target);
+  return ChooseConfigurations(nest, tile, ChooseForm(nest, tile.contraction, target), target);
 }
 
 bool Allowed(const Configurations& c, const Config& config) {

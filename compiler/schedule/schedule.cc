@@ -19,7 +19,7 @@ KernelSpec MakeKernel(const FusedNest& fused, int number, const TargetSpec& targ
   kernel.nest = MergeDims(fused.nest);
   const TileChoice tile = ChooseTile(kernel.nest, target);
   kernel.tile = tile.axes;
-  kernel.form = ChooseForm(kernel.nest, tile.contraction);
+  kernel.form = ChooseForm(kernel.nest, tile.contraction, target);
   Configurations configurations = ChooseConfigurations(kernel.nest, tile, kernel.form, target);
   kernel.space = std::move(configurations.space);
   kernel.constraints = std::move(configurations.constraints);

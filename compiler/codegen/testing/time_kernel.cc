@@ -6,11 +6,13 @@
 // Prints for each configuration the median time, the bytes of all buffers over it, registers and
 // spills. Symbols are at their hints.
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -37,14 +39,33 @@ Config ParseConfig(const std::string& text) {
   return config;
 }
 
-void Time(const KernelSpec& kernel, const std::string& text) {
+absl::StatusOr<Variant> Compile(const KernelSpec& kernel, const std::string& text) {
   TargetSpec target;
   target.kind = TargetSpec::Kind::kCuda;
   target.arch = "sm_90a";
+  return CompileVariant(kernel, CompleteConfig(kernel, ParseConfig(text)), target, {});
+}
+
+// All of them, on all cores.
+std::vector<absl::StatusOr<Variant>> CompileAll(const KernelSpec& kernel,
+                                                const std::vector<std::string>& configs) {
+  std::vector<absl::StatusOr<Variant>> variants(configs.size());
+  std::atomic<size_t> next = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t) {
+    threads.emplace_back([&] {
+      for (size_t i = next++; i < configs.size(); i = next++)
+        variants[i] = Compile(kernel, configs[i]);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return variants;
+}
+
+void Time(const KernelSpec& kernel, const std::string& text,
+          const absl::StatusOr<Variant>& variant) {
   std::map<std::string, int64_t> sizes;
   for (const SizeSymbol& s : kernel.nest.symbols) sizes[s.name] = s.hint;
-  const absl::StatusOr<Variant> variant =
-      CompileVariant(kernel, CompleteConfig(kernel, ParseConfig(text)), target, {});
   if (!variant.ok()) {
     std::printf("%-40s %s\n", text.c_str(), variant.status().ToString().c_str());
     return;
@@ -79,7 +100,9 @@ int Main(int argc, char** argv) {
                                                            : KernelForm::kPersistent,
                                        y_dims);
   std::printf("%s, %s\n", kernel.name.c_str(), form.c_str());
-  for (int i = 4; i < argc; ++i) Time(kernel, argv[i]);
+  const std::vector<std::string> configs(argv + 4, argv + argc);
+  const std::vector<absl::StatusOr<Variant>> variants = CompileAll(kernel, configs);
+  for (size_t i = 0; i < configs.size(); ++i) Time(kernel, configs[i], variants[i]);
   return 0;
 }
 

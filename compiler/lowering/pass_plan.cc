@@ -1,4 +1,4 @@
-#include "compiler/codegen/pass_plan.h"
+#include "compiler/lowering/pass_plan.h"
 
 #include <algorithm>
 #include <cmath>

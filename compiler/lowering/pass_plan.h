@@ -14,8 +14,8 @@
 // maximum and a sum relative to it merge, (m, d) + (m', d') = (M, d e^(m-M) + d' e^(m'-M)), with
 // identity (-inf, 0). So softmax needs two passes and a log-sum-exp one. The pair's terms are at
 // most 1 at any time, so nothing overflows that would not in the two-pass form.
-#ifndef STAX_COMPILER_CODEGEN_PASS_PLAN_H_
-#define STAX_COMPILER_CODEGEN_PASS_PLAN_H_
+#ifndef STAX_COMPILER_LOWERING_PASS_PLAN_H_
+#define STAX_COMPILER_LOWERING_PASS_PLAN_H_
 
 #include <vector>
 
@@ -51,4 +51,4 @@ PassPlan MakePassPlan(const LoopNest& nest, bool online);
 
 }  // namespace stax
 
-#endif  // STAX_COMPILER_CODEGEN_PASS_PLAN_H_
+#endif  // STAX_COMPILER_LOWERING_PASS_PLAN_H_
