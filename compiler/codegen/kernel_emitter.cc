@@ -11,9 +11,9 @@
 #include "compiler/codegen/entry_point.h"
 #include "compiler/codegen/index_emitter.h"
 #include "compiler/codegen/memory_emitter.h"
-#include "compiler/lowering/pass_plan.h"
 #include "compiler/codegen/reduce_emitter.h"
 #include "compiler/codegen/scalar_emitter.h"
+#include "compiler/lowering/pass_plan.h"
 
 namespace stax {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "compiler/codegen/emit_context.h"
 #include "compiler/codegen/index_emitter.h"
-#include "compiler/lowering/pass_plan.h"
 #include "compiler/codegen/scalar_emitter.h"
 #include "compiler/codegen/tile_value.h"
+#include "compiler/lowering/pass_plan.h"
 
 namespace stax {
 
