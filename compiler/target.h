@@ -17,6 +17,7 @@ struct TargetSpec {
 
   bool is_cuda() const { return kind == Kind::kCuda; }
   bool has_clusters() const { return arch == "sm_90a"; }
+  bool has_programmatic_launch() const { return arch == "sm_90a"; }
   std::string ToString() const;  // "cuda:sm_90a"
 
   // Used by heuristics only (correctness never depends on them).

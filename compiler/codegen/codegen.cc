@@ -49,6 +49,7 @@ absl::StatusOr<Variant> CompileVariant(const KernelSpec& kernel, const Config& c
   variant.set_entry(EntryName(kernel.name));
   variant.set_grid_x(tile->GridSize().ToString());
   variant.set_block_threads(target.is_cuda() ? 32u << tile->warp_bits : 1);
+  variant.set_programmatic_launch(tile->programmatic_launch);
   variant.set_registers(-1);
   variant.set_spill_bytes(-1);
   variant.mutable_target()->set_kind(target.is_cuda() ? "cuda" : "cpu");

@@ -1,11 +1,38 @@
 #include "compiler/codegen/entry_point.h"
 
+#include <string>
+#include <vector>
+
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace stax {
 
 namespace {
 constexpr unsigned kGlobalSpace = 1;
+
+// Programmatic dependent launch (PTX ISA, griddepcontrol): the kernel starts while those before it
+// end, and what comes after it may start once all its blocks have. Nothing touches memory before
+// the wait: the pointers go through it, since the loads that are inline assembly have no other
+// dependence on it.
+void WaitForEarlierKernels(EmitContext& c) {
+  llvm::IRBuilder<>& b = c.builder;
+  const size_t count = c.buffers.size();
+  std::vector<llvm::Type*> types(count, b.getPtrTy(kGlobalSpace));
+  std::string constraints;
+  for (size_t i = 0; i < count; ++i) constraints += "=l,";
+  for (size_t i = 0; i < count; ++i) constraints += std::to_string(i) + ",";
+  llvm::Type* result = count == 1 ? types[0] : llvm::StructType::get(b.getContext(), types);
+  auto* code = llvm::InlineAsm::get(llvm::FunctionType::get(result, types, false),
+                                    "griddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;",
+                                    constraints + "~{memory}",
+                                    /*hasSideEffects=*/true);
+  llvm::Value* pointers = b.CreateCall(code, c.buffers);
+  for (size_t i = 0; i < count; ++i) {
+    c.buffers[i] = count == 1 ? pointers : b.CreateExtractValue(pointers, static_cast<unsigned>(i));
+  }
+}
+
 }  // namespace
 
 EntryPoint BeginCudaEntry(EmitContext& c, const std::string& name) {
@@ -28,6 +55,7 @@ EntryPoint BeginCudaEntry(EmitContext& c, const std::string& name) {
     llvm::Value* size = function->getArg(c.nest.buffers.size() + i);
     c.symbols[c.nest.symbols[i].name] = b.CreateTrunc(size, c.index_type);
   }
+  if (c.tile.programmatic_launch && !c.buffers.empty()) WaitForEarlierKernels(c);
   c.thread = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
   if (c.tile.cluster_bits > 0) {
     function->addFnAttr("nvvm.cluster_dim", std::to_string(1 << c.tile.cluster_bits));

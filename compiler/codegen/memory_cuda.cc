@@ -262,7 +262,10 @@ class CudaMemoryEmitter : public MemoryEmitter {
     llvm::Type* type = words.count == 1 ? word : llvm::FixedVectorType::get(word, words.count);
     llvm::LoadInst* load =
         b_.CreateAlignedLoad(type, address, llvm::Align(words.count * words.bits / 8));
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+    // What is loaded so must not change while the kernel runs, the wait at its start included.
+    if (!c_.tile.programmatic_launch)
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                        llvm::MDNode::get(b_.getContext(), {}));
     if (words.count == 1) return {load};
     std::vector<Value*> loaded;
     for (int i = 0; i < words.count; ++i)

@@ -141,6 +141,7 @@ absl::StatusOr<Tile> MakeTile(const KernelSpec& kernel, const Config& config,
     tile.warp_bits = *warps;
   }
   if (absl::Status s = OptionalParameters(config, target, tile); !s.ok()) return s;
+  tile.programmatic_launch = target.is_cuda() && target.has_programmatic_launch();
   for (int axis = 0; axis < kNumAxes; ++axis)
     tile.axes[axis].block_parameter = kBlockParameters[axis];
   int total_bits = 0;

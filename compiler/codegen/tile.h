@@ -53,6 +53,7 @@ struct Tile {
   RangeContext ranges;                // of the nest
   std::optional<RowShift> row_shift;  // cuda only; the tile is one row then
   int min_blocks = 0;  // blocks a multiprocessor must be able to hold; 0: chosen by the emitter
+  bool programmatic_launch = false;  // starts before the kernels before it have ended
   // Whether some index may not fit into 31 bits, so that 64-bit arithmetic is needed.
   bool wide_index = false;
 

@@ -56,7 +56,8 @@ class CudaKernel : public LoadedKernel {
         module_(module),
         function_(function),
         entry_(variant.entry()),
-        block_threads_(variant.block_threads()) {}
+        block_threads_(variant.block_threads()),
+        programmatic_(variant.programmatic_launch() && driver->LaunchKernelEx != nullptr) {}
   ~CudaKernel() override {
     ScopedContext scope(driver_, context_);
     driver_->ModuleUnload(module_);
@@ -72,20 +73,37 @@ class CudaKernel : public LoadedKernel {
     for (void* const& buffer : buffers)
       arguments.push_back(static_cast<void*>(const_cast<void**>(&buffer)));
     for (const int64_t& size : sizes) arguments.push_back(const_cast<int64_t*>(&size));
-    return Check(
-        *driver_,
-        driver_->LaunchKernel(function_, static_cast<unsigned>(grid), 1, 1, block_threads_, 1, 1, 0,
-                              static_cast<cuda::CUstream>(stream), arguments.data(), nullptr),
-        entry_);
+    const auto blocks = static_cast<unsigned>(grid);
+    const auto to = static_cast<cuda::CUstream>(stream);
+    return Check(*driver_,
+                 programmatic_ ? LaunchProgrammatic(blocks, to, arguments.data())
+                               : driver_->LaunchKernel(function_, blocks, 1, 1, block_threads_, 1,
+                                                       1, 0, to, arguments.data(), nullptr),
+                 entry_);
   }
 
  private:
+  // The kernel may begin while those before it still run: it waits for them itself.
+  cuda::CUresult LaunchProgrammatic(unsigned grid, cuda::CUstream stream, void** arguments) {
+    cuda::LaunchAttribute early;
+    early.id = cuda::kProgrammaticStreamSerialization;
+    early.value.number = 1;
+    cuda::LaunchConfig config;
+    config.grid[0] = grid;
+    config.block[0] = block_threads_;
+    config.stream = stream;
+    config.attributes = &early;
+    config.attribute_count = 1;
+    return driver_->LaunchKernelEx(&config, function_, arguments, nullptr);
+  }
+
   const Driver* driver_;
   cuda::CUcontext context_;
   cuda::CUmodule module_;
   cuda::CUfunction function_;
   std::string entry_;
   unsigned block_threads_;
+  bool programmatic_;
 };
 
 class CudaDevice : public Device {

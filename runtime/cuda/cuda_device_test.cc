@@ -41,7 +41,7 @@ Variant Seven() {
 }
 
 // Everything a caller does with the device.
-void UseDevice(Device& device, LoadedKernel& kernel) {
+void UseDevice(Device& device, LoadedKernel& kernel, int expected = 7) {
   absl::StatusOr<void*> memory = device.Allocate(4);
   ASSERT_TRUE(memory.ok()) << memory.status();
   absl::Status status = kernel.Launch({*memory}, {}, 1, nullptr);
@@ -49,7 +49,7 @@ void UseDevice(Device& device, LoadedKernel& kernel) {
   EXPECT_TRUE(device.Synchronize().ok());
   int got = 0;
   EXPECT_TRUE(device.CopyOut(&got, *memory, 4).ok());
-  EXPECT_EQ(got, 7);
+  EXPECT_EQ(got, expected);
   device.Free(*memory);
 }
 
@@ -86,6 +86,21 @@ TEST(CudaDevice, ItsOwnMajorVersionsCubinIsUsed) {
   EXPECT_TRUE((*device)->Load(variant).ok());
 #else
   GTEST_SKIP() << "on the fake driver only: it says what it takes";
+#endif
+}
+
+// A kernel that waits itself for those before it is launched by cuLaunchKernelEx.
+TEST(CudaDevice, ProgrammaticLaunch) {
+  auto device = OpenCudaDevice(0);
+  ASSERT_TRUE(device.ok()) << device.status();
+  Variant variant = Seven();
+  variant.set_programmatic_launch(true);
+  auto kernel = (*device)->Load(variant);
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+#ifdef STAX_FAKE_DRIVER
+  UseDevice(**device, **kernel, /*expected=*/8);  // so that the two are told apart
+#else
+  UseDevice(**device, **kernel);
 #endif
 }
 

@@ -22,6 +22,8 @@ absl::StatusOr<const Driver*> Open() {
     return absl::UnavailableError("no CUDA device: libcuda.so.1 is too old, it lacks " symbol);
   STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA_LOAD)
 #undef STAX_CUDA_LOAD
+  driver.LaunchKernelEx =
+      reinterpret_cast<decltype(driver.LaunchKernelEx)>(dlsym(library, "cuLaunchKernelEx"));
   if (CUresult result = driver.Init(0); result != 0) {
     const char* text = "unknown error";
     driver.GetErrorString(result, &text);

@@ -73,11 +73,36 @@ inline constexpr int kJitErrorLogBufferSizeBytes = 6;
   STAX_CUDA(EventSynchronize, "cuEventSynchronize", (CUevent event))                             \
   STAX_CUDA(EventElapsedTime, "cuEventElapsedTime", (float* ms, CUevent start, CUevent end))
 
+// As in cuda.h: one attribute of a launch, and a launch with attributes.
+struct LaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  union {
+    char bytes[64];
+    int number;
+  } value = {};
+};
+struct LaunchConfig {
+  unsigned grid[3] = {1, 1, 1};
+  unsigned block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  CUstream stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56, "layout of cuda.h");
+// CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: the kernel may start before those in front
+// of it in the stream have ended.
+inline constexpr int kProgrammaticStreamSerialization = 6;
+
 struct Driver {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define STAX_CUDA_MEMBER(member, symbol, parameters) CUresult(*member) parameters = nullptr;
   STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA_MEMBER)
 #undef STAX_CUDA_MEMBER
+  // Null in drivers before CUDA 11.8.
+  CUresult (*LaunchKernelEx)(const LaunchConfig* config, CUfunction function, void** arguments,
+                             void** extra) = nullptr;
 };
 
 // The driver, initialised once per process. Unavailable, saying what is missing (libcuda.so.1, a

@@ -101,6 +101,12 @@ int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, uns
   **static_cast<int**>(arguments[0]) = 7;
   return 0;
 }
+// Of what cuLaunchKernelEx takes only the arguments count here.
+int cuLaunchKernelEx(const void*, Module* function, void** arguments, void**) {
+  if (current != function->context) return kInvalidContext;
+  **static_cast<int**>(arguments[0]) = 8;
+  return 0;
+}
 int cuEventCreate(void**, unsigned) { return kInvalidValue; }
 int cuEventDestroy_v2(void*) { return kInvalidValue; }
 int cuEventRecord(void*, void*) { return kInvalidValue; }
