@@ -50,6 +50,18 @@ inline constexpr Space SpaceOf(uint64_t generic) {
 
 enum class AccessKind : uint8_t { kLoad, kStore, kAtomic };
 
+inline constexpr const char* KindName(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::kLoad:
+      return "load";
+    case AccessKind::kStore:
+      return "store";
+    case AccessKind::kAtomic:
+      return "atomic";
+  }
+  return "access";
+}
+
 // Who sees what a fence or a strong access orders; a larger one includes the smaller.
 enum class Scope : uint8_t { kBlock, kCluster, kDevice, kSystem };
 
@@ -61,6 +73,8 @@ struct AccessSite {
   int elements = 1;       // 1, 2, 4, 8
   // Volatile, relaxed, acquire, release: no race with other strong accesses. Atomics always are.
   bool strong = false;
+  // The store of cp.async: the bytes are in flight until they are waited for.
+  bool asynchronous = false;
   // The loaded value decides nothing: only some of its bits are used, as when a field of a struct
   // is set, or it is stored again, as when a struct with padding is copied. Local memory that
   // nobody has written may be read so.

@@ -276,6 +276,9 @@ void BlockMemory::LoadRun(const Access& access, const Run& run, const Region& re
     region.touched->read.Set(sector, (offset + extent - 1) / kSectorBytes - sector + 1);
   }
   if (region.shadow == nullptr) return;
+  if (region.copied != nullptr && copies_.any()) {
+    CheckCopiesOfLoad(region, offset, extent, RaceRunOf(access, run));
+  }
   races_.Loads(*region.shadow, offset, extent, RaceRunOf(access, run));
   if (!strong) return;
   for (int i = 0; i < run.count; ++i) {
@@ -350,7 +353,11 @@ void BlockMemory::StoreRun(const Access& access, const Run& run, const Region& r
                                   SyncKey(access, run.address + i * bytes), site.scope);
       }
     }
+    if (region.copied != nullptr && copies_.any()) {
+      CheckCopiesOfStore(region, offset, extent, RaceRunOf(access, run), same);
+    }
     races_.Stores(*region.shadow, offset, extent, RaceRunOf(access, run), store, same);
+    if (site.asynchronous && region.copied != nullptr) BeginSmall(access, run, region);
   }
   if (region.written != nullptr) {
     if (region.touched != nullptr) {
@@ -467,6 +474,10 @@ void BlockMemory::AtomicLane(const Access& access, int lane, const Region& regio
   }
   int self = SelfOf(access.warp);
   uint64_t key = SyncKey(access, address);
+  if (region.copied != nullptr && copies_.any()) {
+    CheckCopiesOfStore(region, offset, extent, RaceRunOf(access, run),
+                       [](uint64_t, uint64_t) { return false; });
+  }
   clocks_.BeforeStrongWrite(self, lane, key, site.scope);
   bool done = false;
   races_.Stores(

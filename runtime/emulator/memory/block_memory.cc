@@ -6,7 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-// Construction, barriers, where addresses lead and reports; the accesses are in block_access.cc.
+// Construction, barriers, where addresses lead and reports; the accesses are in block_access.cc and
+// block_copies.cc.
 
 namespace stax::emulator {
 namespace {
@@ -32,18 +33,6 @@ const char* SpaceName(Space space) {
       return "global";
   }
   return "global";
-}
-
-const char* KindName(AccessKind kind) {
-  switch (kind) {
-    case AccessKind::kLoad:
-      return "load";
-    case AccessKind::kStore:
-      return "store";
-    case AccessKind::kAtomic:
-      return "atomic";
-  }
-  return "access";
 }
 
 std::string Plural(uint64_t count, const char* noun) {
@@ -85,6 +74,7 @@ BlockMemory::BlockMemory(LaunchMemory* launch, ClusterMemory* cluster, int rank)
     : launch_(*launch),
       cluster_(*cluster),
       clocks_(cluster->clocks_),
+      copies_(cluster->copies_),
       rank_(rank),
       check_memory_(launch->options().check_memory),
       check_races_(launch->options().check_races),
@@ -99,7 +89,10 @@ BlockMemory::BlockMemory(LaunchMemory* launch, ClusterMemory* cluster, int rank)
   shared_.bytes = options.shared_bytes;
   shared_.data = shared_data();
   if (check_memory_) shared_.written = &shared_written_;
-  if (check_races_) shared_.shadow = &shared_shadow_;
+  if (check_races_) {
+    shared_.shadow = &shared_shadow_;
+    shared_.copied = &copied_cells_;
+  }
 
   uint64_t local_bytes = local_stride_ * threads_;
   local_data_.resize(WordsOf(local_bytes));
@@ -122,6 +115,9 @@ void BlockMemory::Start(uint32_t block) {
   std::fill(local_data_.begin(), local_data_.end(), 0);
   shared_written_.ClearAlone(shared_.bytes);
   local_written_.ClearAlone(local_stride_ * threads_);
+  if (!copies_.any()) return;
+  std::fill(copied_cells_.written.begin(), copied_cells_.written.end(), CopyCell());
+  std::fill(copied_cells_.read.begin(), copied_cells_.read.end(), CopyCell());
 }
 
 int BlockMemory::SelfOf(int warp) const { return rank_ * clocks_.warps() + warp; }
@@ -258,7 +254,8 @@ void BlockMemory::CheckWritten(const Access& access, const Run& run, const Regio
 ClusterMemory::ClusterMemory(LaunchMemory* launch)
     : launch_(*launch),
       clocks_(&launch->releases(), launch->options().cluster_blocks,
-              static_cast<int>(launch->options().block.count())) {
+              static_cast<int>(launch->options().block.count())),
+      copies_(&clocks_, launch->options().cluster_blocks * clocks_.warps()) {
   for (int rank = 0; rank < launch->options().cluster_blocks; ++rank) {
     blocks_.push_back(std::make_unique<BlockMemory>(launch, this, rank));
   }
@@ -267,6 +264,7 @@ ClusterMemory::ClusterMemory(LaunchMemory* launch)
 void ClusterMemory::Start(absl::Span<const uint32_t> blocks) {
   if (launch_.options().check_races) clocks_.Start(blocks);
   for (size_t rank = 0; rank < blocks_.size(); ++rank) blocks_[rank]->Start(blocks[rank]);
+  copies_.Start();
 }
 
 void ClusterMemory::ClusterBarrier(absl::Span<const uint32_t> warps) {

@@ -11,10 +11,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "runtime/emulator/memory/access.h"
+#include "runtime/emulator/memory/async_copies.h"
 #include "runtime/emulator/memory/atomic_bits.h"
 #include "runtime/emulator/memory/clocks.h"
 #include "runtime/emulator/memory/counters.h"
@@ -30,6 +32,12 @@ class ClusterMemory;
 // What an atomic makes of the old value; values narrower than 64 bits are zero-extended. `compare`
 // is 0 if the instruction has none.
 using AtomicFunction = uint64_t (*)(uint64_t old, uint64_t operand, uint64_t compare);
+
+// How a bulk copy tells that it is complete: by an mbarrier, else with its lane's bulk async-group.
+struct BulkEnd {
+  std::optional<uint64_t> mbarrier;  // its key
+  bool counts_source = true;         // not for the same bytes to a further block
+};
 
 // In all of these `lanes` are those that take part, addresses and values of others are not touched.
 // Values are laid out as registers: [element][32] of element_bytes each. A lane whose access is a
@@ -49,9 +57,20 @@ class BlockMemory {
               AtomicFunction function, const void* operands, const void* compare, void* olds);
 
   // cp.async.bulk by one lane: the bytes of `from` (as `site` says: a load) to `to` (a store).
-  // Counts global memory. For cp.async: a Load and a Store of the warp.
+  // Counts global memory. For cp.async: a Load and an asynchronous Store of the warp.
   void Copy(int warp, int lane, const AccessSite& from_site, uint64_t from,
-            const AccessSite& to_site, uint64_t to, uint64_t bytes);
+            const AccessSite& to_site, uint64_t to, uint64_t bytes, const BulkEnd& end = {});
+  // cp.reduce.async.bulk by one lane: each element of the source is an operand of an atomic.
+  void Reduce(int warp, int lane, const AccessSite& from_site, uint64_t from,
+              const AccessSite& to_site, uint64_t to, uint64_t bytes, AtomicFunction function,
+              const BulkEnd& end);
+  // Which copies are complete; see AsyncCopies. An mbarrier is known by its key, as in Arrive.
+  void CommitCopies(int warp, uint32_t lanes, CopyKind kind);
+  void WaitForCopies(int warp, uint32_t lanes, CopyKind kind, uint32_t pending);
+  void TrackCopies(int warp, uint32_t lanes, uint64_t mbarrier);
+  void EndPhase(uint64_t mbarrier);
+  void WaitForPhase(int warp, uint32_t lanes, uint64_t mbarrier);
+  void ForgetPhases(uint64_t mbarrier);
 
   // The warps (bits) waited for each other, with all their lanes.
   void BlockBarrier(uint32_t warps);
@@ -80,6 +99,7 @@ class BlockMemory {
     uint64_t written_begin = 0;                // bit of the first byte
     ShadowTable* shadow = nullptr;             // null: nothing to watch
     LaunchMemory::Touched* touched = nullptr;  // null: not global, no other OS thread is there
+    CopyCells* copied = nullptr;               // null: no copies are watched here
   };
   // Consecutive lanes whose accesses are consecutive in memory, or all the same.
   struct Run {
@@ -128,8 +148,20 @@ class BlockMemory {
                   const void* operands, const void* compare, void* olds);
   static Access OneLane(int warp, int lane, const AccessSite& site, uint64_t* address);
   // False, and nothing done, if something is wrong.
-  bool CopyWhole(const Access& load, const Access& store, int lane, uint64_t bytes);
+  bool CopyWhole(const Access& load, const Access& store, int lane, uint64_t bytes,
+                 const BulkEnd& end);
   void CopyPieces(const Access& load, const Access& store, int lane, uint64_t bytes);
+  RaceRun BulkRun(const Access& access, int lane) const;
+  void CountBulk(const Access& access, uint64_t bytes);
+  void BeginSmall(const Access& access, const Run& run, const Region& region);
+  void BeginBulk(const Region& region, uint64_t offset, uint64_t bytes, const RaceRun& run,
+                 bool reads, const BulkEnd& end);
+  // Before the access is done.
+  void CheckCopiesOfLoad(const Region& region, uint64_t offset, uint64_t bytes, const RaceRun& run);
+  void CheckCopiesOfStore(const Region& region, uint64_t offset, uint64_t bytes, const RaceRun& run,
+                          AsyncCopies::Same same);
+  void ReportCopy(const RaceRun& run, int lane, uint64_t first, const CopyCell& cell,
+                  bool copy_reads);
   void CheckWritten(const Access& access, const Run& run, const Region& region);
   void ReportBad(const Access& access, int lane, const Region* region);
   RaceRun RaceRunOf(const Access& access, const Run& run) const;
@@ -143,6 +175,7 @@ class BlockMemory {
   LaunchMemory& launch_;
   ClusterMemory& cluster_;
   ClusterClocks& clocks_;
+  AsyncCopies& copies_;
   const int rank_;
   const bool check_memory_;
   const bool check_races_;
@@ -153,6 +186,7 @@ class BlockMemory {
   std::vector<uint64_t> shared_data_;
   AtomicBits shared_written_;
   ShadowTable shared_shadow_;
+  CopyCells copied_cells_;
   Region shared_;
   Region recent_shared_;  // of another block, at its address in the cluster
   std::vector<uint64_t> local_data_;
@@ -187,6 +221,7 @@ class ClusterMemory {
 
   LaunchMemory& launch_;
   ClusterClocks clocks_;
+  AsyncCopies copies_;
   std::vector<std::unique_ptr<BlockMemory>> blocks_;
 };
 
