@@ -8,7 +8,7 @@
 #include "runtime/emulator/isa/warp_exchange.h"
 #include "runtime/emulator/isa/wmma.h"
 #include "runtime/emulator/launch/cluster_runner.h"
-#include "runtime/emulator/launch/mbarrier.h"
+#include "runtime/emulator/launch/copy_functions.h"
 #include "runtime/emulator/memory/access.h"
 
 namespace stax::emulator {
@@ -162,123 +162,12 @@ void Wmma(WarpContext* warp, const WmmaSite* site, const uint64_t* addresses,
   if (operation.move == isa::WmmaMove::kStore) ClusterRunner::CountWrite(*warp);
 }
 
-void Copy(WarpContext* warp, const CopySite* site, uint32_t lanes, const uint64_t* to,
-          const uint64_t* from, const uint32_t* from_bytes) {
-  if (lanes == 0) return;
-  const int bytes = site->from->access.element_bytes;
-  BlockMemory& memory = ClusterRunner::MemoryOf(*warp);
-  alignas(64) uint8_t values[kWarpLanes * 16] = {};
-  uint32_t whole = 0;
-  uint32_t part = 0;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    if (from_bytes[lane] >= static_cast<uint32_t>(bytes)) {
-      whole |= 1U << lane;
-    } else if (from_bytes[lane] > 0) {
-      part |= 1U << lane;
-    }
-  }
-  if (whole != 0) memory.Load(WarpOf(warp), site->from->access, whole, from, values);
-  AccessSite byte = site->from->access;
-  byte.element_bytes = 1;
-  for (int b = 0; b < bytes && part != 0; ++b) {
-    uint64_t at[kWarpLanes];
-    uint8_t got[kWarpLanes];
-    uint32_t wants = 0;
-    for (uint32_t left = part; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      at[lane] = from[lane] + static_cast<uint64_t>(b);
-      if (b < static_cast<int>(from_bytes[lane])) wants |= 1U << lane;
-    }
-    if (wants == 0) break;
-    memory.Load(WarpOf(warp), byte, wants, at, got);
-    for (uint32_t left = wants; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      values[lane * bytes + b] = got[lane];
-    }
-  }
-  memory.Store(WarpOf(warp), site->to->access, lanes, to, values);
-  ClusterRunner::CountWrite(*warp);
-}
-
-// What Arrive and Wait of the clocks know an mbarrier by: the block it is in, and where there.
-uint64_t MbarrierKey(const WarpContext& warp, uint64_t address) {
-  constexpr uint64_t kKey = uint64_t{0x4d} << kWindowShift;
-  const uint64_t within = address & kWindowOffsetMask;
-  const uint64_t field = within >> kSharedRankShift;
-  const uint64_t rank = field == 0 ? warp.cluster_ctarank : field - 1;
-  return kKey | rank << 32 | (within & kSharedOffsetMask);
-}
-
-void ChangeMbarrier(WarpContext* warp, const MemorySite& site, isa::AtomicFunction function,
-                    uint32_t lanes, const uint64_t* addresses, const uint64_t* operands,
-                    uint64_t* states) {
-  BlockMemory& memory = ClusterRunner::MemoryOf(*warp);
-  for (uint32_t left = lanes; left != 0; left &= left - 1)
-    memory.Arrive(WarpOf(warp), MbarrierKey(*warp, addresses[__builtin_ctz(left)]));
-  memory.Atomic(WarpOf(warp), site.access, lanes, addresses, function, operands, nullptr, states);
-  ClusterRunner::CountWrite(*warp);
-}
-
-void BulkCopy(WarpContext* warp, const CopySite* site, uint32_t lanes, const uint64_t* to,
-              const uint64_t* from, const uint32_t* bytes, const uint64_t* barrier) {
-  BlockMemory& memory = ClusterRunner::MemoryOf(*warp);
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    memory.Copy(WarpOf(warp), lane, site->from->access, from[lane], site->to->access, to[lane],
-                bytes[lane]);
-    if (barrier == nullptr) continue;
-    uint64_t operands[kWarpLanes];
-    uint64_t states[kWarpLanes];
-    operands[lane] = bytes[lane];
-    ChangeMbarrier(warp, *site->barrier, &MbarrierCompleteTx, 1U << lane, barrier, operands,
-                   states);
-  }
-  if (lanes != 0) ClusterRunner::CountWrite(*warp);
-}
-
-uint32_t Mbarrier(WarpContext* warp, const MbarrierSite* site, uint32_t lanes,
-                  const uint64_t* addresses, const uint64_t* operands, uint64_t* states) {
-  static constexpr isa::AtomicFunction kFunctions[] = {
-      &MbarrierInit,     &MbarrierInit,       &MbarrierArrive,        &MbarrierArriveDrop,
-      &MbarrierExpectTx, &MbarrierCompleteTx, &MbarrierArriveExpectTx};
-  if (lanes == 0) return 0;
-  if (site->op == MbarrierOp::kInit || site->op == MbarrierOp::kInvalidate) {
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-      const int lane = __builtin_ctz(left);
-      states[lane] = MbarrierInit(0, operands[lane], 0);
-    }
-    ClusterRunner::MemoryOf(*warp).Store(WarpOf(warp), site->site->access, lanes, addresses,
-                                         states);
-    ClusterRunner::CountWrite(*warp);
-    return 0;
-  }
-  if (site->op != MbarrierOp::kTestWait && site->op != MbarrierOp::kTestParity) {
-    ChangeMbarrier(warp, *site->site, kFunctions[static_cast<int>(site->op)], lanes, addresses,
-                   operands, states);
-    return 0;
-  }
-  BlockMemory& memory = ClusterRunner::MemoryOf(*warp);
-  memory.Load(WarpOf(warp), site->site->access, lanes, addresses, states);
-  uint32_t done = 0;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = __builtin_ctz(left);
-    const int waited = site->op == MbarrierOp::kTestParity ? static_cast<int>(operands[lane] & 1)
-                                                           : MbarrierPhase(operands[lane]);
-    if (MbarrierPhase(states[lane]) == waited) continue;
-    done |= 1U << lane;
-    memory.Wait(WarpOf(warp), MbarrierKey(*warp, addresses[lane]));
-  }
-  if (done != lanes) warp->budget = 1;  // others have to run first
-  return done;
-}
-
 }  // namespace
 
 const RuntimeFunctions& LaunchFunctions() {
-  static const RuntimeFunctions functions = {&Load,     &Store,    &Atomic,  &Fence, &WarpBarrier,
-                                             &NotNamed, &Shuffle,  &Mma,     &Tiles, &Wmma,
-                                             &Copy,     &BulkCopy, &Mbarrier};
+  static const RuntimeFunctions functions = {
+      &Load, &Store, &Atomic, &Fence, &WarpBarrier, &NotNamed,  &Shuffle,
+      &Mma,  &Tiles, &Wmma,   &Copy,  &BulkCopy,    &CopyGroup, &Mbarrier};
   return functions;
 }
 

@@ -57,8 +57,7 @@ void AsyncCopies::Leave(CopyCell& cell) {
   const uint32_t batch = cell.batch;
   if (batch == 0) return;
   cell.batch = 0;
-  --batches_[batch].cells;
-  Release(batch);
+  if (--batches_[batch].cells == 0) Release(batch);
 }
 
 void AsyncCopies::Unlist(uint32_t batch) {
@@ -228,6 +227,8 @@ bool AsyncCopies::IsAfterWait(int self, uint32_t lanes, const Batch& batch) cons
 
 bool AsyncCopies::IsAfterWait(int self, int lane, const CopyCell& cell) const {
   const Batch& batch = batches_[cell.batch];
+  const bool own = batch.self == self && cell.lane == lane && batch.group > 0;
+  if (own && (batch.unwaited >> lane & 1) == 0) return true;
   return std::any_of(batch.waited.begin(), batch.waited.end(), [&](const Waited& one) {
     if ((one.copiers >> cell.lane & 1) == 0) return false;
     const uint32_t waiters = one.lanes != 0 ? one.lanes : uint32_t{1} << cell.lane;

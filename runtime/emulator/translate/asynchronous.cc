@@ -1,6 +1,4 @@
-// Asynchronous copies and mbarriers, and what names blocks of a cluster.
-//
-// Copies are done at once: one of the orders that the hardware may choose.
+// Mbarriers, and what names blocks of a cluster. Asynchronous copies are in copies.cc.
 #include <cstddef>
 
 #include "absl/strings/match.h"
@@ -13,10 +11,6 @@ using llvm::Value;
 
 namespace {
 
-bool IsGroup(const ptx::Instruction& i) {
-  return i.Has("commit_group") || i.Has("wait_group") || i.Has("wait_all");
-}
-
 ptx::Space SharedOrGeneric(const ptx::Instruction& i) {
   for (const std::string& name : i.modifiers) {
     if (name == "shared" || absl::StartsWith(name, "shared::")) return ptx::Space::kShared;
@@ -25,92 +19,6 @@ ptx::Space SharedOrGeneric(const ptx::Instruction& i) {
 }
 
 }  // namespace
-
-// The addresses of one more operand, in their own scratch memory.
-absl::StatusOr<Value*> WarpEmitter::MoreAddresses(const Operand& operand, const Instruction& i,
-                                                  int scratch) {
-  absl::StatusOr<Value*> addresses = Addresses(operand, i);
-  if (!addresses.ok()) return addresses;
-  Value* copy = Scratch(scratch, kWarpLanes * 8);
-  builder_.CreateAlignedStore(builder_.CreateAlignedLoad(LaneType(64), *addresses, llvm::Align(64)),
-                              copy, llvm::Align(64));
-  return copy;
-}
-
-absl::Status WarpEmitter::CopyAsync(const Instruction& i) {
-  if (!i.Has("async") || i.Has("tensor") || i.Has("reduce") || i.Has("multicast::cluster"))
-    return Unsupported(i);
-  if (IsGroup(i) || i.Has("prefetch")) return absl::OkStatus();
-  if (i.Has("mbarrier")) return CopyArrive(i);
-  return i.Has("bulk") ? CopyBulk(i) : CopySmall(i);
-}
-
-// cp.async.mbarrier.arrive[.noinc].shared.b64 [barrier]: the copies are done, so it is an arrival.
-// Without .noinc the object expects one more arrival first.
-absl::Status WarpEmitter::CopyArrive(const Instruction& i) {
-  if (i.operands.size() != 1 || !i.Has("noinc"))
-    return i.Has("noinc") ? Unsupported(i) : absl::OkStatus();
-  return EmitMbarrier(i, MbarrierOp::kArrive, i.operands[0], Splat(1, 64), nullptr, nullptr);
-}
-
-// cp.async.cg.shared.global [to], [from], bytes [, source bytes]: the rest is filled with zeros.
-absl::Status WarpEmitter::CopySmall(const Instruction& i) {
-  if (i.operands.size() < 3 || i.operands[2].kind != Operand::Kind::kInteger) return Unsupported(i);
-  const auto bytes = static_cast<int>(i.operands[2].integer);
-  if (bytes != 4 && bytes != 8 && bytes != 16) return Unsupported(i, "it copies 4, 8 or 16 bytes");
-  Value* source_bytes = Splat(static_cast<uint64_t>(bytes), 32);
-  if (i.operands.size() > 3) {
-    const Operand& fourth = i.operands[3];
-    const bool is_predicate = fourth.reg >= 0 && RegisterBits(fourth.reg) == 1;
-    absl::StatusOr<Value*> got = Get(fourth, is_predicate ? 1 : 32);
-    if (!got.ok()) return got.status();
-    // A predicate says that the source is ignored.
-    source_bytes = is_predicate ? builder_.CreateSelect(*got, Splat(0, 32), source_bytes) : *got;
-  }
-  Value* sizes = Scratch(2, kWarpLanes * 4);
-  builder_.CreateAlignedStore(source_bytes, sizes, llvm::Align(64));
-  auto site = std::make_unique<CopySite>();
-  site->from = MakeSite(i, AccessKind::kLoad, ptx::Space::kGlobal, bytes, 1);
-  site->to = MakeSite(i, AccessKind::kStore, ptx::Space::kShared, bytes, 1);
-  absl::StatusOr<Value*> to = MoreAddresses(i.operands[0], i, 1);
-  if (!to.ok()) return to.status();
-  absl::StatusOr<Value*> from = Addresses(i.operands[1], i);
-  if (!from.ok()) return from.status();
-  CallRuntime(reinterpret_cast<const void*>(runtime_.copy), builder_.getVoidTy(),
-              {context_, Pointer(site.get()), active_bits_, *to, *from, sizes});
-  kernel_.copies.push_back(std::move(site));
-  return absl::OkStatus();
-}
-
-// cp.async.bulk.to.from.completion [to], [from], bytes [, [barrier]]
-absl::Status WarpEmitter::CopyBulk(const Instruction& i) {
-  const bool has_barrier = i.Has("mbarrier::complete_tx::bytes");
-  if (i.modifiers.size() < 4 || i.operands.size() < (has_barrier ? 4U : 3U)) return Unsupported(i);
-  auto space_of = [](const std::string& name) {
-    return name == "global" ? ptx::Space::kGlobal : ptx::Space::kShared;
-  };
-  absl::StatusOr<Value*> bytes = SourceAddress(i.operands[2], 4, 2);
-  if (!bytes.ok()) return bytes.status();
-  auto site = std::make_unique<CopySite>();
-  constexpr int kUnit = 16;  // alignment of both addresses and of the size
-  site->to = MakeSite(i, AccessKind::kStore, space_of(i.modifiers[2]), kUnit, 1);
-  site->from = MakeSite(i, AccessKind::kLoad, space_of(i.modifiers[3]), kUnit, 1);
-  absl::StatusOr<Value*> to = MoreAddresses(i.operands[0], i, 1);
-  if (!to.ok()) return to.status();
-  Value* barrier = llvm::ConstantPointerNull::get(builder_.getPtrTy());
-  if (has_barrier) {
-    site->barrier = MakeSite(i, AccessKind::kAtomic, ptx::Space::kShared, 8, 1);
-    absl::StatusOr<Value*> addresses = MoreAddresses(i.operands[3], i, 3);
-    if (!addresses.ok()) return addresses.status();
-    barrier = *addresses;
-  }
-  absl::StatusOr<Value*> from = Addresses(i.operands[1], i);
-  if (!from.ok()) return from.status();
-  CallRuntime(reinterpret_cast<const void*>(runtime_.bulk_copy), builder_.getVoidTy(),
-              {context_, Pointer(site.get()), active_bits_, *to, *from, *bytes, barrier});
-  kernel_.copies.push_back(std::move(site));
-  return absl::OkStatus();
-}
 
 // One operation on the object at an address. `state` receives what the object was before;
 // `done`, of waits, for which lanes the phase is over.

@@ -8,6 +8,7 @@
 #include "runtime/emulator/isa/matrix_tiles.h"
 #include "runtime/emulator/isa/wmma.h"
 #include "runtime/emulator/memory/access.h"
+#include "runtime/emulator/memory/async_copies.h"
 
 namespace stax::emulator {
 
@@ -28,11 +29,19 @@ struct WmmaSite {
   const MemorySite* site = nullptr;  // of single elements
 };
 
-// cp.async and cp.async.bulk.
+// cp.async, cp.async.bulk, cp.reduce.async.bulk.
 struct CopySite {
   const MemorySite* from = nullptr;
-  const MemorySite* to = nullptr;
+  const MemorySite* to = nullptr;       // an atomic one: of a reduction
   const MemorySite* barrier = nullptr;  // of the mbarrier that a bulk copy completes; may be null
+};
+
+// cp.async[.bulk].commit_group and wait_group.
+struct CopyGroupSite {
+  CopyKind kind = CopyKind::kSmall;
+  bool commits = false;  // wait_all: commits and waits
+  bool waits = false;
+  uint32_t pending = 0;  // groups that need not be complete
 };
 
 enum class MbarrierOp : uint8_t {
@@ -45,6 +54,9 @@ enum class MbarrierOp : uint8_t {
   kArriveExpectTx,
   kTestWait,    // of a state that arrive returned
   kTestParity,  // of a parity
+  // cp.async.mbarrier.arrive: for what the thread has copied so far.
+  kArriveCopies,  // expects one arrival more before it arrives
+  kArriveCopiesNoIncrement,
 };
 struct MbarrierSite {
   MbarrierOp op = MbarrierOp::kInit;

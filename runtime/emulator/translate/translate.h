@@ -53,8 +53,12 @@ struct RuntimeFunctions {
   // `from_bytes` a lane; what is missing is zero.
   void (*copy)(WarpContext*, const CopySite*, uint32_t lanes, const uint64_t* to,
                const uint64_t* from, const uint32_t* from_bytes);
+  // `barrier` may be null. `blocks`: a bit for each block of the cluster that gets the bytes, at
+  // the place of `to` and `barrier`; null: only the one that these name.
   void (*bulk_copy)(WarpContext*, const CopySite*, uint32_t lanes, const uint64_t* to,
-                    const uint64_t* from, const uint32_t* bytes, const uint64_t* barrier);
+                    const uint64_t* from, const uint32_t* bytes, const uint64_t* barrier,
+                    const uint16_t* blocks);
+  void (*copy_group)(WarpContext*, const CopyGroupSite*, uint32_t lanes);
   // Of waits: for which lanes the phase is over.
   uint32_t (*mbarrier)(WarpContext*, const MbarrierSite*, uint32_t lanes, const uint64_t* addresses,
                        const uint64_t* operands, uint64_t* states);
@@ -76,6 +80,7 @@ struct TranslatedKernel {
   std::vector<std::unique_ptr<TileSite>> tiles;
   std::vector<std::unique_ptr<WmmaSite>> fragments;
   std::vector<std::unique_ptr<CopySite>> copies;
+  std::vector<std::unique_ptr<CopyGroupSite>> copy_groups;
   std::vector<std::unique_ptr<MbarrierSite>> barriers;
   std::vector<std::unique_ptr<isa::MmaOperation>> products;
   std::vector<int> counter_of;  // of each instruction; -1: it is never reached

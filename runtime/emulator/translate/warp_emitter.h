@@ -105,15 +105,19 @@ class WarpEmitter {
   const MemorySite* MakeSite(const Instruction& instruction, AccessKind kind, ptx::Space space,
                              int element_bytes, int elements);
 
-  absl::Status CopyAsync(const Instruction& instruction);  // asynchronous.cc
+  absl::Status CopyAsync(const Instruction& instruction);  // copies.cc
+  absl::Status CopyGroup(const Instruction& instruction);
   absl::Status CopyArrive(const Instruction& instruction);
   absl::Status CopySmall(const Instruction& instruction);
   absl::Status CopyBulk(const Instruction& instruction);
-  absl::Status MemoryBarrier(const Instruction& instruction);
-  absl::Status EmitMbarrier(const Instruction& instruction, MbarrierOp op, const Operand& address,
-                            Value* operand, const Operand* state, const Operand* done);
+  absl::Status ReductionSites(const Instruction& instruction, ptx::Space to, ptx::Space from,
+                              CopySite& site);
   absl::StatusOr<Value*> MoreAddresses(const Operand& operand, const Instruction& instruction,
                                        int scratch);
+
+  absl::Status MemoryBarrier(const Instruction& instruction);  // asynchronous.cc
+  absl::Status EmitMbarrier(const Instruction& instruction, MbarrierOp op, const Operand& address,
+                            Value* operand, const Operand* state, const Operand* done);
   absl::Status MapAddress(const Instruction& instruction);
   absl::Status IsSpace(const Instruction& instruction);
   absl::Status ActiveMask(const Instruction& instruction);
