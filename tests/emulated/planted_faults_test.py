@@ -114,7 +114,9 @@ def ptxas_problem(path, name):
     ptxas = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin/ptxas")
     if not shutil.which(ptxas):
         return None
-    for arch in ("sm_80", "sm_90a"):
+    with open(path) as f:
+        newer = re.search(r"^\.target sm_90", f.read(), re.MULTILINE)
+    for arch in ("sm_90a",) if newer else ("sm_80", "sm_90a"):
         done = subprocess.run([ptxas, "-arch=" + arch, path, "-o", os.devnull], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
         if (done.returncode != 0) != (name in REFUSED) or (done.stdout and name not in REFUSED):
