@@ -31,6 +31,7 @@ int64_t LoadWaits(const TranslatedKernel& kernel, const LaunchResult& result) {
       copying = false;
     }
     if (memory.global_load_requests + memory.global_atomic_requests == 0) continue;
+    if (is_copy && instruction.Has("reduce")) continue;  // nothing comes back
     if (is_copy && instruction.Has("bulk")) {
       waits += ran;
     } else if (is_copy) {

@@ -135,7 +135,7 @@ class AsyncCopies {
   void Leave(CopyCell& cell);
   void Unlist(uint32_t batch);
   void DropUnused(std::vector<Tracked>& list);
-  void AddWait(Batch& batch, const Waited& waited);
+  static void AddWait(Batch& batch, const Waited& waited);
   Groups& GroupsOf(int self, CopyKind kind) { return groups_[2 * self + static_cast<int>(kind)]; }
   bool IsAfterWait(int self, uint32_t lanes, const Batch& batch) const;
   bool IsAfterWait(int self, int lane, const CopyCell& cell) const;
