@@ -230,6 +230,9 @@ TEST(Launch, Traps) {
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kAborted);
   EXPECT_EQ(outcome.status.message(), "k: line 10: thread (5,0,0) of block (2,0,0) ran into trap");
   EXPECT_TRUE(RunKernel("setp.eq.u32 %p1, %r1, 70; @%p1 trap; ret;", {}).status.ok());
+  // What stands behind it is never reached.
+  EXPECT_TRUE(RunKernel("L: setp.ne.u32 %p1, %r1, 70; @%p1 bra END; trap; bra L; END: ret;", {})
+                  .status.ok());
 }
 
 // What was found and counted before the end is told.

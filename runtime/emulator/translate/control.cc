@@ -107,7 +107,11 @@ absl::Status WarpEmitter::Exit(const Instruction& i, int block) {
   StoreMember(offsetof(WarpContext, barrier_instruction), builder_.getInt32(position_));
   Return(RunResult::kTrap, block);
   builder_.SetInsertPoint(go_on);
-  Goto(block, NextBlock(block));
+  if (guarded_) {
+    Goto(block, NextBlock(block));
+  } else {
+    Return(RunResult::kExit, block);  // no lane comes here, and there may be no block that follows
+  }
   return absl::OkStatus();
 }
 
