@@ -125,6 +125,9 @@ std::vector<std::vector<ValueId>> Dependencies(const LoopNest& nest);
 
 // Text form; ParseLoopNest(ToText(n)) gives n again, and ToText is deterministic.
 std::string ToText(const LoopNest& nest);
+// Lines of ToText, from 1: of an op, and of the first reduction dim (1, the header, without one).
+int OpLine(const LoopNest& nest, ValueId id);
+int ReductionLine(const LoopNest& nest);
 // InvalidArgument with line and column and what was expected.
 absl::StatusOr<LoopNest> ParseLoopNest(std::string_view text);
 

@@ -455,6 +455,18 @@ std::string ToText(const LoopNest& nest) {
   return out;
 }
 
+int OpLine(const LoopNest& nest, ValueId id) {
+  const size_t above = 1 + nest.symbols.size() + nest.buffers.size() + nest.dims.size();
+  return static_cast<int>(above) + id + 1;
+}
+
+int ReductionLine(const LoopNest& nest) {
+  const std::vector<int> dims = nest.ReduceDims();
+  if (dims.empty()) return 1;
+  const size_t above = 1 + nest.symbols.size() + nest.buffers.size();
+  return static_cast<int>(above) + dims.front() + 1;
+}
+
 absl::StatusOr<LoopNest> ParseLoopNest(std::string_view text) { return Parser().Parse(text); }
 
 }  // namespace stax

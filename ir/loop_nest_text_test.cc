@@ -2,8 +2,10 @@
 #include <chrono>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "ir/loop_nest.h"
 
@@ -56,6 +58,20 @@ constexpr char kAllForms[] = R"(nest all.forms_1 {
   store y[i0], %15
 }
 )";
+
+std::string LineOf(const std::string& text, int line) {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  return lines.at(line - 1);
+}
+
+TEST(LoopNestTextTest, LinesAreThoseOfTheText) {
+  const absl::StatusOr<LoopNest> nest = ParseLoopNest(kAllForms);
+  ASSERT_TRUE(nest.ok()) << nest.status();
+  EXPECT_EQ(LineOf(kAllForms, ReductionLine(*nest)), "  reduce r0: 16");
+  EXPECT_EQ(LineOf(kAllForms, OpLine(*nest, 0)), "  %0 = index n - i0 - 1 : i64");
+  EXPECT_EQ(LineOf(kAllForms, OpLine(*nest, 16)), "  store y[i0], %15");
+  EXPECT_EQ(ReductionLine(LoopNest()), 1);
+}
 
 TEST(LoopNestTextTest, RoundTrips) {
   for (const char* text : {kSum, kAllForms}) {
