@@ -8,6 +8,7 @@
 #include "compiler/codegen/backend.h"
 #include "compiler/codegen/kernel_emitter.h"
 #include "compiler/codegen/layout.h"
+#include "compiler/codegen/line_info.h"
 #include "compiler/codegen/ptxas.h"
 #include "compiler/codegen/tile.h"
 #include "llvm/IR/LLVMContext.h"
@@ -29,7 +30,7 @@ std::string EntryName(const std::string& kernel) {
 }
 
 absl::Status AddPtxasResults(const TargetSpec& target, Variant& variant) {
-  absl::StatusOr<PtxasResult> result = RunPtxas(variant.ptx(), target.arch);
+  absl::StatusOr<PtxasResult> result = RunPtxas(WithoutLines(variant.ptx()), target.arch);
   if (!result.ok()) return result.status();
   variant.set_cubin(std::move(result->cubin));
   variant.set_registers(result->registers);
@@ -69,6 +70,7 @@ absl::StatusOr<Variant> CompileVariant(const KernelSpec& kernel, const Config& c
   variant.set_shared_bytes(emitted.shared_bytes);
   variant.set_bytes_in_flight_per_thread(emitted.bytes_in_flight_per_thread);
   if (absl::Status s = OptimizeModule(target, module); !s.ok()) return s;
+  for (llvm::Function& function : module) CompleteLines(function);
   if (options.keep_llvm_ir) {
     llvm::raw_string_ostream stream(*variant.mutable_llvm_ir());
     module.print(stream, nullptr);
@@ -79,7 +81,7 @@ absl::StatusOr<Variant> CompileVariant(const KernelSpec& kernel, const Config& c
     variant.set_object(*std::move(code));
     return variant;
   }
-  variant.set_ptx(*std::move(code));
+  variant.set_ptx(KeepLinesOnly(*code));
   if (options.run_ptxas && !PtxasPath().empty()) {
     if (absl::Status s = AddPtxasResults(target, variant); !s.ok()) return s;
   }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/line_info.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -44,6 +45,7 @@ EntryPoint BeginCudaEntry(EmitContext& c, const std::string& name) {
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.maxntid", std::to_string(32 << c.tile.warp_bits));
   function->addFnAttr(llvm::Attribute::NoUnwind);
+  AddLineInfo(*function);
   for (size_t i = 0; i < c.nest.buffers.size(); ++i) {
     function->addParamAttr(i, llvm::Attribute::NoAlias);
     function->addParamAttr(i, llvm::Attribute::getWithAlignment(b.getContext(), llvm::Align(16)));
@@ -51,6 +53,7 @@ EntryPoint BeginCudaEntry(EmitContext& c, const std::string& name) {
     c.buffers.push_back(function->getArg(i));
   }
   b.SetInsertPoint(llvm::BasicBlock::Create(b.getContext(), "entry", function));
+  const LineScope line = LineScope::Header(c);
   for (size_t i = 0; i < c.nest.symbols.size(); ++i) {
     llvm::Value* size = function->getArg(c.nest.buffers.size() + i);
     c.symbols[c.nest.symbols[i].name] = b.CreateTrunc(size, c.index_type);

@@ -10,6 +10,7 @@
 #include "compiler/codegen/emit_context.h"
 #include "compiler/codegen/entry_point.h"
 #include "compiler/codegen/index_emitter.h"
+#include "compiler/codegen/line_info.h"
 #include "compiler/codegen/memory_emitter.h"
 #include "compiler/codegen/reduce_emitter.h"
 #include "compiler/codegen/scalar_emitter.h"
@@ -172,6 +173,7 @@ class InstanceEmitter {
   void FinishReductions(const PassPlan::Pass& pass, const std::vector<Partial>& finished) {
     for (size_t i = 0; i < finished.size(); ++i) {
       const ValueId reduce = pass.reduces[i];
+      const LineScope line = LineScope::Op(c_, reduce);
       values_[reduce] = reduce_.Result(reduce, finished[i]);
       if (const OnlineSum* pair = OnlineOf(pass, reduce))
         values_[pair->sum] = reduce_.OnlineResult(*pair, finished[i]);
@@ -179,7 +181,11 @@ class InstanceEmitter {
   }
 
   void EmitOps(const std::vector<ValueId>& ops) {
-    for (ValueId id : ops) HandleOp(c_.nest, id, body_, values_);
+    for (ValueId id : ops) EmitOp(id);
+  }
+  void EmitOp(ValueId id) {
+    const LineScope line = LineScope::Op(c_, id);
+    HandleOp(c_.nest, id, body_, values_);
   }
 
   void NoteBytesInFlight() {
@@ -192,6 +198,7 @@ class InstanceEmitter {
     std::vector<Partial> sums;
     for (size_t i = 0; i < pass.reduces.size(); ++i) {
       const ValueId reduce = pass.reduces[i];
+      const LineScope line = LineScope::Op(c_, reduce);
       const Partial partial = before.empty() ? Partial() : before[i];
       const TileValue& operand = values_[OperandOf(reduce)];
       sums.push_back(OnlineOf(pass, reduce) != nullptr
@@ -206,7 +213,7 @@ class InstanceEmitter {
   std::vector<Partial> SinglePass(const PassPlan::Pass& pass) {
     if (recompute_) return InParts(pass, {});
     for (ValueId id : pass.inner)
-      if (values_[id].empty()) HandleOp(c_.nest, id, body_, values_);
+      if (values_[id].empty()) EmitOp(id);
     NoteBytesInFlight();
     return Accumulate(pass, {});
   }
@@ -253,6 +260,7 @@ class InstanceEmitter {
     index_.RefreshRowShift();
     for (ValueId id : pass.inner) {
       const LoopOp& op = c_.nest.body[id];
+      const LineScope line = LineScope::Op(c_, id);
       if (op.code == OpCode::kLoad && loaded_.insert(id).second) body_.LoadPacked(op);
     }
     NoteBytesInFlight();
@@ -261,6 +269,7 @@ class InstanceEmitter {
       c_.BeginPart(bits, SpreadBits(part, bits));
       for (ValueId id : pass.inner) {
         const LoopOp& op = c_.nest.body[id];
+        const LineScope line = LineScope::Op(c_, id);
         if (op.code == OpCode::kLoad) {
           values_[id] = memory_->Reload(op, recompute_);
         } else {
@@ -276,6 +285,7 @@ class InstanceEmitter {
   }
 
   std::vector<Partial> LoopedPass(const PassPlan::Pass& pass) {
+    const LineScope line = LineScope::Reduction(c_);
     std::vector<Partial> partials;
     c_.BeginPart(PartBits(pass), 0);  // one set of accumulators for all parts
     for (ValueId reduce : pass.reduces) {
@@ -436,6 +446,7 @@ EmittedKernel EmitKernel(const LoopNest& nest, const Tile& tile, const Layout& l
   EmitContext context(nest, tile, layout, module, builder);
   context.index_type = tile.wide_index ? builder.getInt64Ty() : builder.getInt32Ty();
   EntryPoint point = tile.simd ? BeginCpuEntry(context, entry) : BeginCudaEntry(context, entry);
+  const LineScope line = LineScope::Header(context);
   const bool recompute = ShouldRecompute(nest, tile, layout);
   const PassPlan plan =
       MakePassPlan(nest, /*online=*/recompute || tile.form == KernelForm::kLooped);

@@ -1,6 +1,7 @@
 #include "compiler/codegen/reduce_emitter.h"
 
 #include "compiler/codegen/combine_tree.h"
+#include "compiler/codegen/line_info.h"
 #include "ir/check.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -120,8 +121,14 @@ Partial ReduceEmitter::Accumulate(ValueId reduce, const Partial& partial,
 
 std::vector<Partial> ReduceEmitter::Finish(const std::vector<ValueId>& reduces,
                                            std::vector<Partial> partials) {
-  for (size_t i = 0; i < reduces.size(); ++i) ReduceSlots(reduces[i], partials[i]);
-  for (size_t i = 0; i < reduces.size(); ++i) ReduceLanes(reduces[i], partials[i]);
+  for (size_t i = 0; i < reduces.size(); ++i) {
+    const LineScope line = LineScope::Op(c_, reduces[i]);
+    ReduceSlots(reduces[i], partials[i]);
+  }
+  for (size_t i = 0; i < reduces.size(); ++i) {
+    const LineScope line = LineScope::Op(c_, reduces[i]);
+    ReduceLanes(reduces[i], partials[i]);
+  }
   if (c_.layout.WarpBits(kR) != 0 && !reduces.empty()) ReduceWarps(reduces, partials);
   return partials;
 }

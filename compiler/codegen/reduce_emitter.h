@@ -83,11 +83,13 @@ class ReduceEmitter {
   // One array of partial results in shared memory, an element for every loop point of the tile and
   // every warp along r.
   struct Exchange {
+    ValueId reduce = -1;
     TileValue* values = nullptr;  // one value per loop slot
     int64_t byte_offset = 0;
     int element_bytes = 0;
   };
-  std::vector<Exchange> PlanExchange(std::vector<Partial>& partials, int64_t* bytes);
+  std::vector<Exchange> PlanExchange(const std::vector<ValueId>& reduces,
+                                     std::vector<Partial>& partials, int64_t* bytes);
   llvm::Value* ElementAddress(llvm::Value* memory, const Exchange& exchange, uint32_t packed_slot,
                               llvm::Value* r_warp);
   bool WarpsContiguous(AxisSet axes) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/codegen/combine_tree.h"
+#include "compiler/codegen/line_info.h"
 #include "compiler/codegen/reduce_emitter.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
@@ -39,14 +40,15 @@ Value* ReduceEmitter::PackThread(BitSet lanes, BitSet warps) {
 // run along a loop axis: then the lanes do, so that they hit different banks.
 bool ReduceEmitter::WarpsContiguous(AxisSet axes) const { return c_.layout.LaneBits(axes) == 0; }
 
-std::vector<ReduceEmitter::Exchange> ReduceEmitter::PlanExchange(std::vector<Partial>& partials,
-                                                                 int64_t* bytes) {
+std::vector<ReduceEmitter::Exchange> ReduceEmitter::PlanExchange(
+    const std::vector<ValueId>& reduces, std::vector<Partial>& partials, int64_t* bytes) {
   std::vector<Exchange> exchanges;
   *bytes = 0;
-  for (Partial& partial : partials) {
-    for (TileValue* values : {&partial.values, &partial.companions}) {
+  for (size_t i = 0; i < reduces.size(); ++i) {
+    for (TileValue* values : {&partials[i].values, &partials[i].companions}) {
       if (values->empty()) continue;
       Exchange e;
+      e.reduce = reduces[i];
       e.values = values;
       e.element_bytes = SharedBytes(values->slots[0]->getType());
       e.byte_offset = (*bytes + 15) / 16 * 16;
@@ -159,6 +161,7 @@ void ReduceEmitter::Barrier() {
 // Of the threads that hold the same partial result, one writes it: to the memory of its block, or
 // of all blocks of the cluster, so that everybody then reads its own.
 void ReduceEmitter::WriteExchange(Value* memory, const Exchange& exchange) {
+  const LineScope line = LineScope::Op(c_, exchange.reduce);
   const AxisSet axes = exchange.values->axes;
   const BitSet all = (BitSet{1} << (c_.layout.lanes.size() + c_.layout.warps.size())) - 1;
   const BitSet loop_lanes = axes == 0 ? 0 : c_.layout.LaneBits(axes);
@@ -190,7 +193,8 @@ void ReduceEmitter::WriteExchange(Value* memory, const Exchange& exchange) {
 void ReduceEmitter::ReduceWarps(const std::vector<ValueId>& reduces,
                                 std::vector<Partial>& partials) {
   int64_t bytes = 0;
-  const std::vector<Exchange> exchanges = PlanExchange(partials, &bytes);
+  const std::vector<Exchange> exchanges = PlanExchange(reduces, partials, &bytes);
+  const LineScope first = LineScope::Op(c_, reduces.front());
   if (c_.tile.cluster_bits > 0 && num_exchanges_ == 0) WaitForCluster();
   const int area = num_exchanges_++ % 2;
   if (areas_[area] == nullptr) {  // sized by FinishSharedMemory
@@ -206,6 +210,7 @@ void ReduceEmitter::ReduceWarps(const std::vector<ValueId>& reduces,
 
   size_t next = 0;
   for (size_t i = 0; i < reduces.size(); ++i) {
+    const LineScope line = LineScope::Op(c_, reduces[i]);
     const Exchange& values = exchanges[next++];
     const bool with = !partials[i].companions.empty();
     const Exchange* companions = with ? &exchanges[next++] : nullptr;
