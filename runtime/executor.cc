@@ -12,6 +12,7 @@
 #include "ir/index_expr.h"
 #include "ir/loop_nest.h"
 #include "runtime/memory_plan.h"
+#include "runtime/nest_line.h"
 #include "runtime/shapes.h"
 
 namespace stax {
@@ -351,9 +352,10 @@ absl::Status Executor::State::LaunchAll(const Plan& plan, StreamHandle stream) {
     if (launch_plan.grid <= 0) continue;  // an empty tensor
     arguments.clear();
     for (int b : program.launches(l).buffers()) arguments.push_back(pointers[b]);
-    absl::Status status = kernels[program.launches(l).kernel()].code->Launch(
-        arguments, launch_plan.sizes, launch_plan.grid, stream);
-    if (!status.ok()) return status;
+    const int k = program.launches(l).kernel();
+    absl::Status status =
+        kernels[k].code->Launch(arguments, launch_plan.sizes, launch_plan.grid, stream);
+    if (!status.ok()) return QuoteNestLine(std::move(status), program.kernels(k).loop_nest());
   }
   return absl::OkStatus();
 }

@@ -3,10 +3,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "runtime/nest_line.h"
 
 namespace stax {
 namespace {
@@ -41,25 +43,31 @@ class FakeDevice : public Device {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant&) override {
-    return std::make_unique<AddOne>();
+    return std::make_unique<AddOne>(failure);
   }
 
   size_t limit = SIZE_MAX;
+  absl::Status failure;  // of launches of what is loaded from now on
   int allocations = 0;
   std::vector<std::string> log;
 
  private:
   class AddOne : public LoadedKernel {
    public:
+    explicit AddOne(absl::Status failure) : failure_(std::move(failure)) {}
     absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes, int64_t,
                         StreamHandle) override {
       if (buffers[0] == nullptr || buffers[1] == nullptr)
         return absl::InternalError("a buffer without memory");
+      if (!failure_.ok()) return failure_;
       const auto* from = static_cast<const float*>(buffers[0]);
       auto* to = static_cast<float*>(buffers[1]);
       for (int64_t i = 0; i < sizes[0]; ++i) to[i] = from[i] + 1;
       return absl::OkStatus();
     }
+
+   private:
+    absl::Status failure_;
   };
   DeviceInfo info_;
 };
@@ -136,6 +144,12 @@ class ExecutorTest : public testing::Test {
   FakeDevice device_;
   std::unique_ptr<Executor> executor_;
 };
+
+TEST_F(ExecutorTest, AFailedLaunchQuotesItsOp) {
+  device_.failure = AtNestLine(absl::AbortedError("out of bounds"), 7);
+  Make(SampleProgram());
+  EXPECT_EQ(Run(5), absl::AbortedError("out of bounds; the op: store b[i0], %0"));
+}
 
 TEST_F(ExecutorTest, TheSecondRunWithTheSameSizesAllocatesNothing) {
   Make(SampleProgram());

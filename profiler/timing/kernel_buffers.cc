@@ -9,6 +9,7 @@
 #include "ir/index_expr.h"
 #include "profiler/timing/random_data.h"
 #include "runtime/host_memory.h"
+#include "runtime/nest_line.h"
 
 namespace stax {
 namespace {
@@ -106,7 +107,8 @@ absl::StatusOr<std::vector<std::byte>> KernelBuffers::Read(int buffer) const {
 }
 
 absl::Status KernelBuffers::Launch(LoadedKernel& code, int64_t grid) const {
-  return code.Launch(pointers_, size_values_, grid, /*stream=*/nullptr);
+  absl::Status status = code.Launch(pointers_, size_values_, grid, /*stream=*/nullptr);
+  return status.ok() ? status : QuoteNestLine(std::move(status), ToText(nest_));
 }
 
 absl::StatusOr<int64_t> KernelBuffers::Grid(const Variant& variant) const {

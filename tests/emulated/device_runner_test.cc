@@ -3,6 +3,7 @@
 #include <memory>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "autotuner/builder.h"
@@ -14,10 +15,12 @@
 #include "ir/artifact/program.pb.h"
 #include "profiler/timing/kernel_timer.h"
 #include "runtime/device.h"
+#include "runtime/nest_line.h"
 
 namespace stax {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -84,7 +87,34 @@ TEST_F(DeviceRunnerTest, WhatTheCheckersFindIsAFault) {
   EXPECT_THAT(measurement.message(), HasSubstr("out_of_bounds at line "));
   EXPECT_THAT(measurement.message(), HasSubstr("(st.global"));
   EXPECT_THAT(measurement.message(), HasSubstr("block (0,0,0), thread (0,0,0)"));
+  EXPECT_THAT(measurement.message(), HasSubstr("[poi_fused_relu_0.nest:8]"));
+  EXPECT_THAT(measurement.message(), HasSubstr("; the op: store y[i0], %2"));
   EXPECT_TRUE(bench_->Healthy().ok());
+}
+
+// A pointer computed wrong is a fault of the load that it serves.
+TEST_F(DeviceRunnerTest, AFaultNamesTheOp) {
+  const Measurement measurement = Measure(R"((ld\.global.*\[%rd\d+))", "$1+1073741824");
+  EXPECT_EQ(measurement.status(), "fault");
+  EXPECT_THAT(measurement.message(), HasSubstr("[poi_fused_relu_0.nest:5]"));
+  EXPECT_THAT(measurement.message(), HasSubstr("; the op: %0 = load x[i0] : f32"));
+}
+
+TEST_F(DeviceRunnerTest, ABufferThatIsTooSmallIsAFaultOfItsStore) {
+  auto code = device_->Load(kernel_.variant());
+  ASSERT_TRUE(code.ok()) << code.status();
+  const std::vector<char> zeros(4096 * sizeof(float));
+  auto x = device_->Allocate(zeros.size());
+  auto y = device_->Allocate(zeros.size() / 2);
+  ASSERT_TRUE(x.ok() && y.ok());
+  ASSERT_TRUE(device_->CopyIn(*x, zeros.data(), zeros.size()).ok());
+  const absl::Status status = (*code)->Launch({*x, *y}, {}, /*grid=*/32, nullptr);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(QuoteNestLine(status, kernel_.loop_nest()).message()),
+              AllOf(HasSubstr("out_of_bounds"), HasSubstr("[poi_fused_relu_0.nest:8], block (16,"),
+                    HasSubstr("; the op: store y[i0], %2")));
+  device_->Free(*x);
+  device_->Free(*y);
 }
 
 TEST_F(DeviceRunnerTest, GuardsAreWatched) {

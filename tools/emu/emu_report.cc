@@ -14,6 +14,7 @@
 #include "ir/printable.h"
 #include "runtime/emulator/launch/counters.h"
 #include "runtime/emulator/launch/instruction_class.h"
+#include "runtime/emulator/ptx/source_line.h"
 
 namespace stax {
 namespace {
@@ -28,13 +29,8 @@ const ptx::Instruction* InstructionOf(const emulator::CompiledKernel& kernel, in
   return index < 0 ? nullptr : &kernel.translated.flat.instructions[index];
 }
 
-// "kernel.cu:12" from .loc; empty without one.
 std::string LocOf(const emulator::EmulatorModule& module, const ptx::Instruction* instruction) {
-  if (instruction == nullptr || instruction->loc_file == 0) return "";
-  const auto file = static_cast<size_t>(instruction->loc_file);
-  const std::vector<std::string>& files = module.module().files;
-  return absl::StrCat(file < files.size() ? files[file] : absl::StrCat("file ", file), ":",
-                      instruction->loc_line);
+  return instruction == nullptr ? "" : ptx::SourceLine(module.module(), *instruction);
 }
 
 // The other end of a race has a line too.
@@ -80,7 +76,7 @@ std::string InstructionJson(const emulator::EmulatorModule& module,
                             const InstructionCounters& counters) {
   const ptx::Instruction& i = counters.instruction;
   return absl::StrCat("{\"line\": ", i.line, ", \"instruction\": ", Quoted(i.Name()),
-                      ", \"loc\": ", Quoted(LocOf(module, &i)), R"(, "class": ")",
+                      ", \"loc\": ", Quoted(ptx::SourceLine(module.module(), i)), R"(, "class": ")",
                       emulator::InstructionClassName(emulator::InstructionClassOf(i)),
                       "\", \"warps\": ", counters.warps, ", \"threads\": ", counters.threads,
                       ", \"memory\": ", Object(MemoryOf(counters), ", "), "}");
@@ -97,7 +93,7 @@ std::string InstructionText(const emulator::EmulatorModule& module,
                           i.Name());
     for (const auto& [name, value] : MemoryOf(counters))
       absl::StrAppend(&text, "  ", name, " ", value);
-    const std::string loc = LocOf(module, &i);
+    const std::string loc = ptx::SourceLine(module.module(), i);
     absl::StrAppend(&text, loc.empty() ? "" : absl::StrCat("  [", Printable(loc), "]"), "\n");
   }
   return text;
