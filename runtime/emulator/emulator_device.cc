@@ -10,7 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ir/printable.h"
+#include "runtime/emulator/launch/chip.h"
 #include "runtime/emulator/launch/emulator_module.h"
+#include "runtime/emulator/launch/fault_text.h"
 #include "runtime/emulator/launch/launch.h"
 #include "runtime/emulator/memory/fault.h"
 #include "runtime/emulator/memory/global_memory.h"
@@ -26,41 +28,17 @@ using emulator::CompiledKernel;
 using emulator::EmulatorModule;
 using emulator::Fault;
 
-// Of the chip that is emulated, an H200 (CUDA C++ Programming Guide; the last-level cache as its
-// driver reports it).
-constexpr int kMultiprocessors = 132;
-constexpr int64_t kL2Bytes = int64_t{60} << 20;
-
-const ptx::Instruction* InstructionOf(const CompiledKernel& kernel, const Fault& fault) {
-  if (fault.instruction < 0) return nullptr;
-  return &kernel.translated.flat.instructions[fault.instruction];
-}
-
-std::string Describe(const ptx::Module& module, const CompiledKernel& kernel, const Fault& fault,
-                     int64_t count) {
-  std::string text = emulator::FaultKindName(fault.kind);
-  if (const ptx::Instruction* at = InstructionOf(kernel, fault)) {
-    absl::StrAppend(&text, " at line ", at->line, " of its PTX (", at->Name(), ")");
-    const std::string source = ptx::SourceLine(module, *at);
-    if (!source.empty()) absl::StrAppend(&text, " [", Printable(source), "]");
-  }
-  absl::StrAppendFormat(&text, ", block (%d,%d,%d), thread (%d,%d,%d): %s", fault.block_position.x,
-                        fault.block_position.y, fault.block_position.z, fault.thread_position.x,
-                        fault.thread_position.y, fault.thread_position.z, fault.message);
-  if (count > 1) absl::StrAppend(&text, "; ", count, " faults in all");
-  return text;
-}
-
 // Of the first fault.
-absl::Status FaultStatus(const ptx::Module& module, const CompiledKernel& kernel,
+absl::Status FaultStatus(const EmulatorModule& module, const CompiledKernel& kernel,
                          const emulator::LaunchResult& result) {
   const Fault& fault = result.faults.front();
   const std::string& name = kernel.translated.flat.name;
-  absl::Status status = absl::AbortedError(
-      absl::StrCat(name, ": ", Describe(module, kernel, fault, result.fault_count)));
+  std::string text = emulator::FaultText(module, kernel, fault);
+  if (result.fault_count > 1) absl::StrAppend(&text, "; ", result.fault_count, " faults in all");
+  absl::Status status = absl::AbortedError(text);
   // In PTX that Stax made the source is the nest.
-  const ptx::Instruction* at = InstructionOf(kernel, fault);
-  if (at != nullptr && ptx::SourceFile(module, *at) == absl::StrCat(name, ".nest"))
+  const ptx::Instruction* at = emulator::InstructionOf(kernel, fault);
+  if (at != nullptr && ptx::SourceFile(module.module(), *at) == absl::StrCat(name, ".nest"))
     return AtNestLine(std::move(status), at->loc_line);
   return status;
 }
@@ -92,7 +70,7 @@ class EmulatorKernel : public LoadedKernel {
     absl::StatusOr<emulator::LaunchResult> result =
         emulator::Launch(*module_, *kernel_, request, memory_);
     if (!result.ok()) return result.status();
-    if (!result->faults.empty()) return FaultStatus(module_->module(), *kernel_, *result);
+    if (!result->faults.empty()) return FaultStatus(*module_, *kernel_, *result);
     if (!result->ended.ok()) return result->ended;
     last_ = EmulatedLaunch{grid, block_threads_, kernel_->translated.flat.shared_bytes, registers_,
                            emulator::TotalsOf(kernel_->translated, *result)};
@@ -121,9 +99,9 @@ class EmulatorDevice : public Device {
   EmulatorDevice() {
     info_.name = "Stax emulator of an H200";
     info_.kind = "emu";
-    info_.multiprocessors = kMultiprocessors;
+    info_.multiprocessors = emulator::kMultiprocessors;
     info_.memory_bytes = HostMemoryBytes();
-    info_.l2_bytes = kL2Bytes;
+    info_.l2_bytes = emulator::kL2Bytes;
     info_.best_target = "cuda:sm_90a";
   }
 

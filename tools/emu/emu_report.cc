@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "ir/printable.h"
 #include "runtime/emulator/launch/counters.h"
+#include "runtime/emulator/launch/fault_text.h"
 #include "runtime/emulator/launch/instruction_class.h"
 #include "runtime/emulator/ptx/source_line.h"
 
@@ -22,23 +23,6 @@ namespace {
 using emulator::Dim3;
 using emulator::Fault;
 using emulator::InstructionCounters;
-
-std::string Text(const Dim3& at) { return absl::StrFormat("(%d,%d,%d)", at.x, at.y, at.z); }
-
-const ptx::Instruction* InstructionOf(const emulator::CompiledKernel& kernel, int index) {
-  return index < 0 ? nullptr : &kernel.translated.flat.instructions[index];
-}
-
-std::string LocOf(const emulator::EmulatorModule& module, const ptx::Instruction* instruction) {
-  return instruction == nullptr ? "" : ptx::SourceLine(module.module(), *instruction);
-}
-
-// The other end of a race has a line too.
-std::string MessageOf(const emulator::CompiledKernel& kernel, const Fault& fault) {
-  const ptx::Instruction* other = InstructionOf(kernel, fault.other_instruction);
-  if (other == nullptr) return fault.message;
-  return absl::StrCat(fault.message, " (", other->Name(), ", line ", other->line, ")");
-}
 
 // Quoted, for JSON.
 std::string Quoted(const std::string& text) {
@@ -106,15 +90,15 @@ std::string EmuJson(const emulator::EmulatorModule& module, const emulator::Comp
   std::string json = "{\"faults\": [";
   const char* separator = "\n  ";
   for (const Fault& fault : result.faults) {
-    const ptx::Instruction* at = InstructionOf(kernel, fault.instruction);
+    const ptx::Instruction* at = emulator::InstructionOf(kernel, fault);
     absl::StrAppend(&json, separator, R"({"kind": ")", emulator::FaultKindName(fault.kind),
                     R"(", "kernel": )", Quoted(kernel.translated.flat.name),
-                    ", \"line\": ", at == nullptr ? kernel.entry->line : at->line,
-                    ", \"loc\": ", Quoted(LocOf(module, at)),
+                    ", \"line\": ", at == nullptr ? kernel.entry->line : at->line, ", \"loc\": ",
+                    Quoted(at == nullptr ? "" : ptx::SourceLine(module.module(), *at)),
                     ", \"block\": ", Array(fault.block_position),
                     ", \"thread\": ", Array(fault.thread_position), R"(, "address": ")",
                     absl::StrFormat("0x%x", fault.address), R"(", "message": )",
-                    Quoted(MessageOf(kernel, fault)), "}");
+                    Quoted(emulator::FaultMessage(kernel, fault)), "}");
     separator = ",\n  ";
   }
   absl::StrAppend(&json, "],\n\"fault_count\": ", result.fault_count, ",\n");
@@ -136,16 +120,8 @@ std::string EmuJson(const emulator::EmulatorModule& module, const emulator::Comp
 std::string EmuText(const emulator::EmulatorModule& module, const emulator::CompiledKernel& kernel,
                     const emulator::LaunchResult& result, const EmuReportOptions& options) {
   std::string text;
-  for (const Fault& fault : result.faults) {
-    const ptx::Instruction* at = InstructionOf(kernel, fault.instruction);
-    absl::StrAppend(&text, emulator::FaultKindName(fault.kind), ": ",
-                    Printable(kernel.translated.flat.name));
-    if (at != nullptr) absl::StrAppend(&text, ", line ", at->line, ": ", at->Name());
-    const std::string loc = LocOf(module, at);
-    if (!loc.empty()) absl::StrAppend(&text, " [", Printable(loc), "]");
-    absl::StrAppend(&text, ", block ", Text(fault.block_position), ", thread ",
-                    Text(fault.thread_position), ": ", MessageOf(kernel, fault), "\n");
-  }
+  for (const Fault& fault : result.faults)
+    absl::StrAppend(&text, emulator::FaultText(module, kernel, fault), "\n");
   if (result.fault_count > 0)
     absl::StrAppend(&text, result.fault_count, " faults, ", result.faults.size(), " shown\n");
   if (options.instructions)

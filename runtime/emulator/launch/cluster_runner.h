@@ -21,8 +21,6 @@
 namespace stax::emulator {
 
 // What all blocks of a launch share.
-inline constexpr uint32_t kMultiprocessors = 132;  // that %smid pretends there are: H200
-
 struct LaunchState {
   const TranslatedKernel* kernel = nullptr;
   RunFunction run = nullptr;

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/cpu/thread_pool.h"
+#include "runtime/emulator/launch/chip.h"
 #include "runtime/emulator/launch/cluster_runner.h"
 #include "runtime/host_memory.h"
 
@@ -23,8 +24,6 @@ constexpr uint64_t kMaxClusterBlocks =
 constexpr uint64_t kMaxGridYz = 65535;
 constexpr uint64_t kMaxGridX = 2147483647;
 constexpr uint64_t kMaxBlockZ = 64;
-constexpr uint64_t kMaxMultiprocessorBlocks = 32;
-constexpr uint64_t kMaxMultiprocessorWarps = 64;
 constexpr int64_t kMaxLocalBytes = 512 << 10;  // of a thread
 constexpr auto kPoll = std::chrono::microseconds(100);
 
@@ -174,8 +173,8 @@ uint64_t Resident(const ptx::Module& module, const LaunchOptions& options) {
   const uint64_t warps = (options.block.count() + kWarpSize - 1) / kWarpSize;
   const uint64_t shared =
       MaxSharedBytes(module.target) / std::max<uint64_t>(options.shared_bytes, 1);
-  const uint64_t blocks = kMultiprocessors * std::min({kMaxMultiprocessorBlocks,
-                                                       kMaxMultiprocessorWarps / warps, shared});
+  const uint64_t blocks =
+      kMultiprocessors * std::min({kMaxResidentBlocks, kMaxResidentWarps / warps, shared});
   return std::max<uint64_t>(blocks / static_cast<uint64_t>(options.cluster_blocks), 1);
 }
 
