@@ -109,7 +109,7 @@ TEST(LineInfo, NothingButFileAndLocIsAdded) {
   const std::string plain = WithoutLines(ptx);
   EXPECT_THAT(plain, Not(HasSubstr(".loc")));
   EXPECT_THAT(plain, Not(HasSubstr(".file")));
-  EXPECT_THAT(plain, HasSubstr("ld.global.nc.v4"));
+  EXPECT_THAT(plain, HasSubstr("ld.global.v4"));
 }
 
 // The exchange between warps, the loop over the row and masks belong somewhere too.
