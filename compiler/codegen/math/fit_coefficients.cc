@@ -372,6 +372,22 @@ Fit ErfLarge(const std::string& name, bool f64, double lo, double hi, double shi
           }};
 }
 
+// erf(x) = 1 - 2^(x P(x)), for results that are rounded to a half type.
+Fit ErfRelaxed(const std::string& name, double lo, double hi, int terms) {
+  return {name,
+          false,
+          lo,
+          hi,
+          terms,
+          "log2(erfc(x)) / x, relative to erf",
+          [](const Real& x) {
+            return Apply(mpfr_log, Apply(mpfr_erfc, x)) / Apply(mpfr_log, Real(2)) / x;
+          },
+          [](const Real& x) {
+            return x * Apply(mpfr_log, Real(2)) * Apply(mpfr_erfc, x) / Apply(mpfr_erf, x);
+          }};
+}
+
 std::vector<Fit> Fits() {
   return {
       Expm1("kExpF32", false, 5),
@@ -395,6 +411,7 @@ std::vector<Fit> Fits() {
       Odd("kTanhF32", false, 0.36, 5, "tanh(x)", mpfr_tanh),
       ErfSmall("kErfSmallF32", false, 0.9375, 6),
       ErfLarge("kErfLargeF32", false, 0.9375, 4.0, 0, 7),
+      ErfRelaxed("kErfRelaxed", 0.0625, 4.0, 5),
       ErfSmall("kErfSmallF64", true, 1.0, 13),
       ErfLarge("kErfLargeF64", true, 1.0, 6.0, 2, 19),
   };

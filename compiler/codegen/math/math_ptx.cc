@@ -30,7 +30,8 @@ std::unique_ptr<llvm::TargetMachine> Machine(const std::string& arch) {
 
 }  // namespace
 
-std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops) {
+std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops,
+                     const std::vector<OpCode>& relaxed) {
   const std::unique_ptr<llvm::TargetMachine> machine = Machine(arch);
   llvm::LLVMContext context;
   llvm::Module module("math_sweep", context);
@@ -39,6 +40,9 @@ std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops) {
   for (OpCode code : ops) {
     EmitMathSweepKernel(module, code, {/*f64=*/false});
     EmitMathSweepKernel(module, code, {/*f64=*/true});
+  }
+  for (OpCode code : relaxed) {
+    for (const SweepType& type : RelaxedTypes(code)) EmitMathSweepKernel(module, code, type);
   }
   STAX_CHECK(!llvm::verifyModule(module, &llvm::errs()), "invalid IR");
   Simplify(module, machine.get());

@@ -9,9 +9,10 @@
 
 namespace stax::math {
 
-// One module of PTX for `arch` ("sm_90a") with EmitMathSweepKernel's kernels for f32 and f64. Ends
-// the program when LLVM fails.
-std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops);
+// One module of PTX for `arch` ("sm_90a") with EmitMathSweepKernel's kernels for f32 and f64, and
+// of `relaxed` ops for RelaxedTypes. Ends the program when LLVM fails.
+std::string SweepPtx(const std::string& arch, const std::vector<OpCode>& ops,
+                     const std::vector<OpCode>& relaxed = {});
 
 }  // namespace stax::math
 

@@ -28,7 +28,7 @@ std::string Kernel(const std::string& ptx, const std::string& name) {
 class MathPtxTest : public testing::Test {
  protected:
   static const std::string& Ptx() {
-    static const std::string& ptx = *new std::string(SweepPtx("sm_90a", MathOps()));
+    static const std::string& ptx = *new std::string(SweepPtx("sm_90a", MathOps(), RelaxedOps()));
     return ptx;
   }
 };
@@ -65,8 +65,34 @@ TEST_F(MathPtxTest, F32StaysInF32WhereItCan) {
   }
 }
 
+// Subnormal results and large arguments are taken care of without branches.
+TEST_F(MathPtxTest, RelaxedFormsAreShort) {
+  const struct {
+    const char *kernel, *instruction;
+    int count;
+  } kForms[] = {{"exp_bf16", "ex2.approx.ftz.f32", 1},
+                {"exp2_f16", "ex2.approx.ftz.f32", 1},
+                {"sigmoid_f16", "rcp.approx.ftz.f32", 1},
+                {"tanh_bf16", "tanh.approx.f32", 1},
+                {"tanh_bf16", "ex2", 0},
+                {"tanh_f16", "ex2.approx.ftz.f32", 1},
+                {"log_bf16", "lg2.approx.f32", 1},
+                {"sqrt_bf16", "sqrt.approx.f32", 1},
+                {"div_f16", "div.full.f32", 1},
+                {"div_bf16_shared", "rcp.approx.ftz.f32", 1},
+                {"erf_f16", "ex2.approx.ftz.f32", 1}};
+  for (const auto& form : kForms) {
+    const std::string kernel = Kernel(Ptx(), form.kernel);
+    int count = 0;
+    for (size_t at = kernel.find(form.instruction); at != std::string::npos;
+         at = kernel.find(form.instruction, at + 1))
+      ++count;
+    EXPECT_EQ(count, form.count) << form.kernel << " " << form.instruction;
+  }
+}
+
 TEST_F(MathPtxTest, CompilesForSm80) {
-  EXPECT_THAT(SweepPtx("sm_80", MathOps()), HasSubstr(".target sm_80"));
+  EXPECT_THAT(SweepPtx("sm_80", MathOps(), RelaxedOps()), HasSubstr(".target sm_80"));
 }
 
 TEST_F(MathPtxTest, PtxasAcceptsItWithoutSpills) {

@@ -1,6 +1,8 @@
 #include "compiler/codegen/math/math_sweep.h"
 
 #include "compiler/codegen/math/math.h"
+#include "compiler/codegen/math/relaxed.h"
+#include "compiler/codegen/math/relaxed_forms.h"
 #include "ir/check.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -28,6 +30,18 @@ Parameters CreateFunction(llvm::Module& module, const std::string& name) {
   return {f, f->getArg(0), f->getArg(1), f->getArg(2), f->getArg(3)};
 }
 
+llvm::Value* EmitValue(llvm::IRBuilderBase& builder, OpCode code, const SweepType& type,
+                       llvm::MutableArrayRef<llvm::Value*> args, bool nvptx) {
+  if (type.half == DType::kF32) return EmitMath(builder, code, args, {nvptx});
+  if (type.shared_divisor) {
+    EmitRelaxedQuotients(builder, args.take_front(1), args[1]);
+    return args[0];
+  }
+  llvm::Value* result = EmitRelaxed(builder, code, args, HalfTolerance(type.half));
+  STAX_CHECK(result != nullptr, "no relaxed form of " + std::string(OpName(code)));
+  return result;
+}
+
 // out[i..] = code(a[i..], b[i..]).
 void EmitElement(llvm::IRBuilderBase& builder, const Parameters& p, llvm::Value* i, OpCode code,
                  const SweepType& type, bool nvptx) {
@@ -39,7 +53,7 @@ void EmitElement(llvm::IRBuilderBase& builder, const Parameters& p, llvm::Value*
   };
   llvm::SmallVector<llvm::Value*, 2> args = {load(p.a)};
   if (IsBinary(code)) args.push_back(load(p.b));
-  llvm::Value* result = EmitMath(builder, code, args, {nvptx});
+  llvm::Value* result = EmitValue(builder, code, type, args, nvptx);
   builder.CreateAlignedStore(result, builder.CreateGEP(scalar, p.out, i), align);
 }
 
@@ -54,11 +68,30 @@ std::vector<OpCode> MathOps() {
   return ops;
 }
 
+std::vector<OpCode> RelaxedOps() {
+  std::vector<OpCode> ops;
+#define STAX_RELAXED_OP(name, text, arity, cls) \
+  if (HasRelaxedForm(OpCode::name)) ops.push_back(OpCode::name);
+  STAX_SCALAR_OPS(STAX_RELAXED_OP)
+#undef STAX_RELAXED_OP
+  return ops;
+}
+
 bool IsBinary(OpCode code) { return OpArity(code) == 2; }
+
+std::vector<SweepType> RelaxedTypes(OpCode code) {
+  std::vector<SweepType> types;
+  for (DType half : {DType::kF16, DType::kBF16}) {
+    types.push_back({false, 1, half});
+    if (code == OpCode::kDiv) types.push_back({false, 1, half, /*shared_divisor=*/true});
+  }
+  return types;
+}
 
 std::string SweepName(OpCode code, const SweepType& type) {
   std::string name(OpName(code));
-  name += type.f64 ? "_f64" : "_f32";
+  name += type.f64 ? "_f64" : "_" + std::string(DTypeName(type.half));
+  if (type.shared_divisor) name += "_shared";
   if (type.lanes > 1) name += "x" + std::to_string(type.lanes);
   return name;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/dtype.h"
 #include "ir/loop_op.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -15,14 +16,22 @@ namespace stax::math {
 
 // The ops that EmitMath handles, in the order of their table.
 std::vector<OpCode> MathOps();
+// The ops with relaxed forms, each once.
+std::vector<OpCode> RelaxedOps();
 bool IsBinary(OpCode code);
 
 // What EmitMath is called with. lanes = 1 is a scalar.
 struct SweepType {
   bool f64 = false;
   int lanes = 1;
+  // kF16, kBF16: the relaxed form for results of this type instead, of f32 scalars. Results are
+  // stored as f32, not rounded to it.
+  DType half = DType::kF32;
+  bool shared_divisor = false;  // of division: by EmitRelaxedQuotients
 };
-// "exp_f32x8", "pow_f64".
+// The types for which `code` has a relaxed form.
+std::vector<SweepType> RelaxedTypes(OpCode code);
+// "exp_f32x8", "pow_f64", "exp_bf16", "div_bf16_shared".
 std::string SweepName(OpCode code, const SweepType& type);
 
 // CPU: void name(const T* a, const T* b, T* out, int64_t n), out[i] = f(a[i], b[i]) for i < n; n a

@@ -53,6 +53,12 @@ void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
     case OpCode::kRsqrt:
       Rsqrt(r, x);
       return;
+    case OpCode::kSqrt:
+      mpfr_sqrt(r, x, kRound);
+      return;
+    case OpCode::kDiv:
+      mpfr_div(r, x, y, kRound);
+      return;
     case OpCode::kExp:
       mpfr_exp(r, x, kRound);
       return;
@@ -130,43 +136,93 @@ void Evaluate(OpCode code, mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y) {
   }
 }
 
-// Exponent of the last place of a number with binary exponent `e` (0.5 <= m < 1).
-int64_t LastPlace(int64_t e, bool f64) {
-  return f64 ? std::max<int64_t>(e - 53, -1074) : std::max<int64_t>(e - 24, -149);
+struct Format {
+  int precision;     // bits of the fraction, the leading one included
+  int64_t limit;     // finite values are below 2^limit
+  int64_t smallest;  // exponent of the smallest subnormal
+};
+
+Format FormatOf(DType type) {
+  switch (type) {
+    case DType::kF16:
+      return {11, 16, -24};
+    case DType::kBF16:
+      return {8, 128, -133};
+    case DType::kF64:
+      return {53, 1024, -1074};
+    default:
+      return {24, 128, -149};
+  }
 }
+
+// Exponent of the last place of a number with binary exponent `e` (0.5 <= m < 1).
+int64_t LastPlace(int64_t e, const Format& format) {
+  return std::max<int64_t>(e - format.precision, format.smallest);
+}
+
+constexpr double kWrong = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-double UlpError(OpCode code, bool f64, double computed, double a, double b) {
+double UlpErrorIn(OpCode code, DType type, double computed, double a, double b) {
   Number x(a), y(b), exact;
   Evaluate(code, exact.x, x.x, y.x);
-  const double infinity = std::numeric_limits<double>::infinity();
   if (mpfr_nan_p(exact.x) || std::isnan(computed)) {
-    return mpfr_nan_p(exact.x) && std::isnan(computed) ? 0 : infinity;
+    return mpfr_nan_p(exact.x) && std::isnan(computed) ? 0 : kWrong;
   }
-  const int64_t limit = f64 ? 1024 : 128;
+  const Format format = FormatOf(type);
   if (std::isinf(computed)) {
     const bool same_sign = (computed < 0) == (mpfr_sgn(exact.x) < 0);
     // Overflow: the exact value must reach the middle between the largest number and 2^limit.
-    if (mpfr_inf_p(exact.x) || (mpfr_get_exp(exact.x) > limit)) return same_sign ? 0 : infinity;
-    if (!same_sign) return infinity;
+    if (mpfr_inf_p(exact.x) || (mpfr_get_exp(exact.x) > format.limit))
+      return same_sign ? 0 : kWrong;
+    if (!same_sign) return kWrong;
   } else if (mpfr_inf_p(exact.x)) {
-    return infinity;
+    return kWrong;
   }
-  if (mpfr_zero_p(exact.x)) return computed == 0 ? 0 : infinity;
+  if (mpfr_zero_p(exact.x)) return computed == 0 ? 0 : kWrong;
   Number got(computed);
   if (std::isinf(computed)) {
-    mpfr_set_si_2exp(got.x, computed < 0 ? -1 : 1, limit, kRound);
+    mpfr_set_si_2exp(got.x, computed < 0 ? -1 : 1, format.limit, kRound);
   }
-  const int64_t place = LastPlace(std::min<int64_t>(mpfr_get_exp(exact.x), limit), f64);
+  const int64_t place = LastPlace(std::min<int64_t>(mpfr_get_exp(exact.x), format.limit), format);
   mpfr_sub(got.x, got.x, exact.x, kRound);
   mpfr_abs(got.x, got.x, kRound);
   mpfr_mul_2si(got.x, got.x, -place, kRound);
   return mpfr_get_d(got.x, kRound);
 }
 
+double UlpError(OpCode code, bool f64, double computed, double a, double b) {
+  return UlpErrorIn(code, f64 ? DType::kF64 : DType::kF32, computed, a, b);
+}
+
+double RelativeError(OpCode code, double computed, double a, double b, double floor) {
+  Number x(a), y(b), exact;
+  Evaluate(code, exact.x, x.x, y.x);
+  if (mpfr_nan_p(exact.x) || std::isnan(computed)) {
+    return mpfr_nan_p(exact.x) && std::isnan(computed) ? 0 : kWrong;
+  }
+  if (mpfr_inf_p(exact.x) || std::isinf(computed)) {
+    // What rounds to infinity in f32 is infinite.
+    const double rounded = mpfr_get_flt(exact.x, kRound);
+    return rounded == computed ? 0 : kWrong;
+  }
+  Number got(computed), scale(floor);
+  mpfr_sub(got.x, got.x, exact.x, kRound);
+  mpfr_abs(got.x, got.x, kRound);
+  mpfr_abs(exact.x, exact.x, kRound);
+  mpfr_max(scale.x, scale.x, exact.x, kRound);
+  if (mpfr_zero_p(scale.x)) return mpfr_zero_p(got.x) ? 0 : kWrong;
+  mpfr_div(got.x, got.x, scale.x, kRound);
+  return mpfr_get_d(got.x, kRound);
+}
+
 double LibmReference(OpCode code, double a, double b) {
   switch (code) {
+    case OpCode::kSqrt:
+      return std::sqrt(a);
+    case OpCode::kDiv:
+      return a / b;
     case OpCode::kRsqrt:
       return 1 / std::sqrt(a);
     case OpCode::kExp:
@@ -241,7 +297,7 @@ double UlpErrorF32(float computed, double reference) {
   int e;
   std::frexp(reference, &e);
   return std::ldexp(std::abs(got - reference),
-                    static_cast<int>(-LastPlace(std::min(e, 128), /*f64=*/false)));
+                    static_cast<int>(-LastPlace(std::min(e, 128), FormatOf(DType::kF32))));
 }
 
 }  // namespace stax::math

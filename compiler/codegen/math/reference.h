@@ -2,6 +2,7 @@
 #ifndef STAX_COMPILER_CODEGEN_MATH_REFERENCE_H_
 #define STAX_COMPILER_CODEGEN_MATH_REFERENCE_H_
 
+#include "ir/dtype.h"
 #include "ir/loop_op.h"
 
 namespace stax::math {
@@ -11,6 +12,12 @@ namespace stax::math {
 // where one of them is NaN; an infinity against a finite value counts as 2^1024 (2^128). Signs of
 // zero are not compared. b is unused by one-operand functions.
 double UlpError(OpCode code, bool f64, double computed, double a, double b);
+// The same for any float type; `code` may also be div or sqrt. A value that overflows the type
+// must have been rounded to infinity.
+double UlpErrorIn(OpCode code, DType type, double computed, double a, double b);
+// |computed - code(a, b)| relative to code(a, b), or to the larger of that and `floor`. By MPFR; as
+// above for NaN and infinities, an infinity against a finite value is infinitely wrong.
+double RelativeError(OpCode code, double computed, double a, double b, double floor);
 
 // code(a, b) by the C library in f64, within an f64 ulp or two: exact enough to judge f32 results.
 double LibmReference(OpCode code, double a, double b);
