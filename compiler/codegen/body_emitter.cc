@@ -84,7 +84,8 @@ bool BodyEmitter::SharesDivisor(const LoopOp& op, DType type,
   return CountBits(shared) >= 2;
 }
 
-TileValue BodyEmitter::DivideByShared(const TileValue& dividend, const TileValue& divisor) {
+TileValue BodyEmitter::DivideByShared(const TileValue& dividend, const TileValue& divisor,
+                                      double tolerance) {
   constexpr size_t kGroup = 8;  // quotients behind one branch: a 16-byte vector of halves
   TileValue result;
   result.axes = dividend.axes | divisor.axes;
@@ -100,7 +101,7 @@ TileValue BodyEmitter::DivideByShared(const TileValue& dividend, const TileValue
       group.push_back(dividend.At(slot));
       at.push_back(PackBits(slot, result.regs));
       if (group.size() < kGroup && s + 1 < 1u << CountBits(shared)) continue;
-      scalars_.DivideAll(group, divisor.slots[d]);
+      scalars_.DivideAll(group, divisor.slots[d], tolerance);
       for (size_t i = 0; i < group.size(); ++i) result.slots[at[i]] = group[i];
       group.clear();
       at.clear();
@@ -111,12 +112,13 @@ TileValue BodyEmitter::DivideByShared(const TileValue& dividend, const TileValue
 
 TileValue BodyEmitter::Scalar(const LoopOp& op, DType operand_type,
                               const std::vector<TileValue>& operands) {
+  const double tolerance = c_.Tolerance(op);
   if (SharesDivisor(op, operand_type, operands))
-    return Rounded(op.dtype, DivideByShared(operands[0], operands[1]));
+    return Rounded(op.dtype, DivideByShared(operands[0], operands[1], tolerance));
   std::vector<const TileValue*> pointers;
   for (const TileValue& operand : operands) pointers.push_back(&operand);
   TileValue result = Elementwise(pointers, [&](const std::vector<Value*>& args) {
-    return scalars_.Op(op.code, operand_type, args);
+    return scalars_.Op(op.code, operand_type, args, tolerance);
   });
   return Rounded(op.dtype, std::move(result));
 }

@@ -44,7 +44,7 @@ class BodyEmitter : public OpHandler<TileValue> {
   TileValue Elementwise(const std::vector<const TileValue*>& operands, const F& f);
   TileValue Rounded(DType t, TileValue value);
   bool SharesDivisor(const LoopOp& op, DType type, const std::vector<TileValue>& operands) const;
-  TileValue DivideByShared(const TileValue& dividend, const TileValue& divisor);
+  TileValue DivideByShared(const TileValue& dividend, const TileValue& divisor, double tolerance);
   llvm::Value* ClampIndex(DType type, llvm::Value* value, const IndexExpr& extent);
   DType index_dtype() const { return c_.tile.wide_index ? DType::kI64 : DType::kI32; }
 

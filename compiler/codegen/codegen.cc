@@ -61,7 +61,8 @@ absl::StatusOr<Variant> CompileVariant(const KernelSpec& kernel, const Config& c
   llvm::LLVMContext context;
   llvm::Module module(variant.entry(), context);
   if (absl::Status s = PrepareModule(target, module); !s.ok()) return s;
-  const EmittedKernel emitted = EmitKernel(kernel.nest, *tile, layout, variant.entry(), module);
+  const EmittedKernel emitted =
+      EmitKernel(kernel.nest, *tile, layout, variant.entry(), options.relaxed_math, module);
   if (emitted.shared_bytes > kMaxStaticSharedBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the reduction across warps needs ", emitted.shared_bytes,

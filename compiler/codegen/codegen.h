@@ -27,6 +27,9 @@ namespace stax {
 struct CodegenOptions {
   bool keep_llvm_ir = false;  // fill Variant.llvm_ir
   bool run_ptxas = true;      // registers, spills and cubin when ptxas is found
+  // CUDA: math functions, div and sqrt only as exact as results need that are rounded to f16 or
+  // bf16 (precision.h): within 1 ulp of that type. Tests turn it off where they compare bits.
+  bool relaxed_math = true;
 };
 
 // InvalidArgument when the config lacks a parameter or breaks a limit (names it);

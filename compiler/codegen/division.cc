@@ -5,8 +5,12 @@
 // Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990.
 // That holds as long as nothing overflows or becomes denormal on the way; other operands take the
 // division instruction, in a branch that is hardly ever taken.
+//
+// Where a tolerance allows it, the product with the reciprocal is enough.
 #include <vector>
 
+#include "compiler/codegen/math/relaxed.h"
+#include "compiler/codegen/math/relaxed_forms.h"
 #include "compiler/codegen/scalar_emitter.h"
 
 namespace stax {
@@ -28,7 +32,16 @@ Value* ScalarEmitter::IsModerate(Value* value) {
   return b_.CreateICmpULT(b_.CreateSub(magnitude, b_.getInt32(kLow)), b_.getInt32(kHigh - kLow));
 }
 
-void ScalarEmitter::DivideAll(llvm::MutableArrayRef<Value*> dividends, Value* divisor) {
+void ScalarEmitter::DivideAll(llvm::MutableArrayRef<Value*> dividends, Value* divisor,
+                              double tolerance) {
+  if (FindRelaxedForm(OpCode::kDiv, tolerance) != nullptr) {
+    EmitRelaxedQuotients(b_, dividends, divisor);
+  } else {
+    DivideAllExactly(dividends, divisor);
+  }
+}
+
+void ScalarEmitter::DivideAllExactly(llvm::MutableArrayRef<Value*> dividends, Value* divisor) {
   auto fma = [&](Value* x, Value* y, Value* z) {
     return b_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
   };

@@ -31,6 +31,9 @@ struct EmitContext {
   llvm::Value* thread = nullptr;  // cuda: i32 number in the block: lane + 32 * warp; with
                                   // a cluster, in all of its blocks
 
+  // OpTolerances (precision.h), or empty: all results are as exact as the contract says.
+  std::vector<double> tolerances;
+
   // While a tile is emitted part by part (BeginPart): register bits that have one value in the
   // part, and the slot bits of that value. Tile values made then do not depend on these bits.
   BitSet part_bits = 0;
@@ -43,6 +46,11 @@ struct EmitContext {
   BitSet RegBits(AxisSet axes) const { return layout.RegBits(axes) & ~part_bits; }
   int64_t RegOffset(int axis, uint32_t slot) const {
     return layout.RegOffset(axis, slot | part_slot);
+  }
+
+  // How far off the result of `op`, which is one of the nest's body, may be.
+  double Tolerance(const LoopOp& op) const {
+    return tolerances.empty() ? 0 : tolerances[&op - nest.body.data()];
   }
 
   bool nvptx() const { return !tile.simd; }

@@ -12,6 +12,7 @@
 #include "compiler/codegen/index_emitter.h"
 #include "compiler/codegen/line_info.h"
 #include "compiler/codegen/memory_emitter.h"
+#include "compiler/codegen/precision.h"
 #include "compiler/codegen/reduce_emitter.h"
 #include "compiler/codegen/scalar_emitter.h"
 #include "compiler/lowering/pass_plan.h"
@@ -441,9 +442,10 @@ bool ShouldRecompute(const LoopNest& nest, const Tile& tile, const Layout& layou
 }  // namespace
 
 EmittedKernel EmitKernel(const LoopNest& nest, const Tile& tile, const Layout& layout,
-                         const std::string& entry, llvm::Module& module) {
+                         const std::string& entry, bool relaxed_math, llvm::Module& module) {
   llvm::IRBuilder<> builder(module.getContext());
   EmitContext context(nest, tile, layout, module, builder);
+  if (relaxed_math && !tile.simd) context.tolerances = OpTolerances(nest);
   context.index_type = tile.wide_index ? builder.getInt64Ty() : builder.getInt32Ty();
   EntryPoint point = tile.simd ? BeginCpuEntry(context, entry) : BeginCudaEntry(context, entry);
   const LineScope line = LineScope::Header(context);

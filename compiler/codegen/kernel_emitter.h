@@ -20,9 +20,10 @@ struct EmittedKernel {
   double bytes_in_flight_per_thread = 0;  // independent loads before the first use x width
 };
 
-// Adds the function `entry` to `module` (calling convention: codegen.h).
+// Adds the function `entry` to `module` (calling convention: codegen.h). `relaxed_math`: CUDA, see
+// CodegenOptions.
 EmittedKernel EmitKernel(const LoopNest& nest, const Tile& tile, const Layout& layout,
-                         const std::string& entry, llvm::Module& module);
+                         const std::string& entry, bool relaxed_math, llvm::Module& module);
 
 }  // namespace stax
 

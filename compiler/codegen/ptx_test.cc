@@ -236,6 +236,50 @@ TEST(Ptx, NoContraction) {
   EXPECT_THAT(v.ptx(), HasSubstr("div.rn.f32"));
 }
 
+constexpr const char* kSwiGlu = R"(nest swiglu {
+  buffer a: bf16[65536] in
+  buffer b: bf16[65536] in
+  buffer y: bf16[65536] out
+  loop i0: 65536
+  %0 = load a[i0] : bf16
+  %1 = cast %0 : f32
+  %2 = sigmoid %1 : f32
+  %3 = mul %1, %2 : f32
+  %4 = cast %3 : bf16
+  %5 = load b[i0] : bf16
+  %6 = mul %4, %5 : bf16
+  store y[i0], %6
+})";
+
+// A result that is rounded to bf16 needs no more than the instructions give.
+TEST(Ptx, MathForHalvesIsRelaxed) {
+  const KernelSpec kernel = MakeKernel(kSwiGlu, KernelForm::kPointwise);
+  const Variant v = Compile(kernel, {{"XBLOCK", 1024}, {"WARPS", 4}});
+  EXPECT_EQ(Count(v.ptx(), "ex2.approx.ftz.f32"), 8);
+  EXPECT_EQ(Count(v.ptx(), "rcp.approx.ftz.f32"), 8);
+  EXPECT_EQ(Count(v.ptx(), "fma.rn"), 8);
+
+  CodegenOptions exact;
+  exact.relaxed_math = false;
+  TargetSpec target;
+  target.kind = TargetSpec::Kind::kCuda;
+  target.arch = "sm_90a";
+  const absl::StatusOr<Variant> full = CompileVariant(
+      kernel, CompleteConfig(kernel, {{"XBLOCK", 1024}, {"WARPS", 4}}), target, exact);
+  ASSERT_TRUE(full.ok()) << full.status();
+  EXPECT_EQ(Count(full->ptx(), "ex2.approx"), 0);
+}
+
+// Exponentials by the square of a root, the quotient a product; the division instruction is there
+// for sums at the ends of the range.
+TEST(Ptx, SoftmaxOfHalvesIsRelaxed) {
+  const Variant v = Compile(SoftmaxRows(4096, KernelForm::kPersistent), {{"WARPS", 16}});
+  EXPECT_EQ(Count(v.ptx(), "ex2.approx.ftz.f32"), 8);
+  EXPECT_EQ(Count(v.ptx(), "rcp.approx.ftz.f32"), 1);
+  EXPECT_EQ(Count(v.ptx(), "div.rn.f32"), 8);
+  EXPECT_EQ(Count(v.ptx(), "fma"), 0);
+}
+
 TEST(Ptx, IsDeterministic) {
   const KernelSpec kernel = MakeKernel(kRowSum, KernelForm::kPersistent);
   const Variant a = Compile(kernel, {}), b = Compile(kernel, {});

@@ -1,6 +1,7 @@
 #include "compiler/codegen/scalar_emitter.h"
 
 #include "compiler/codegen/math/math.h"
+#include "compiler/codegen/math/relaxed.h"
 #include "ir/check.h"
 #include "ir/reducer.h"
 
@@ -28,10 +29,13 @@ llvm::Constant* ScalarEmitter::Const(const Scalar& value) const {
   return llvm::ConstantInt::getSigned(type, value.i, /*ImplicitTrunc=*/true);
 }
 
-Value* ScalarEmitter::Op(OpCode code, DType type, llvm::ArrayRef<Value*> args) {
+Value* ScalarEmitter::Op(OpCode code, DType type, llvm::ArrayRef<Value*> args, double tolerance) {
   if (ClassOf(code) == OpClass::kCompare) return Compare(code, type, args[0], args[1]);
   if (type == DType::kBool) return BoolOp(code, args);
   if (!IsFloat(type)) return IntegerOp(code, type, args);
+  if (nvptx_ && type != DType::kF64) {
+    if (Value* relaxed = EmitRelaxed(b_, code, args, tolerance)) return relaxed;
+  }
   if (IsMathOp(code)) {
     MathOptions options;
     options.nvptx = nvptx_;

@@ -22,13 +22,15 @@ class ScalarEmitter {
   llvm::Constant* Const(const Scalar& value) const;
 
   // A scalar op on operands of type `type`, all scalars or all vectors of one length. A half
-  // result is not rounded yet.
-  llvm::Value* Op(OpCode code, DType type, llvm::ArrayRef<llvm::Value*> args);
+  // result is not rounded yet. `tolerance`: how far off an f32 or half result may be, see
+  // precision.h; made use of on CUDA only.
+  llvm::Value* Op(OpCode code, DType type, llvm::ArrayRef<llvm::Value*> args, double tolerance = 0);
   // Conversion; a half result is not rounded yet.
   llvm::Value* Cast(DType from, DType to, llvm::Value* value);
-  // CUDA, f32: each of `dividends` divided by `divisor`, in place, correctly rounded as Op does it
-  // but at half the instructions when there are many.
-  void DivideAll(llvm::MutableArrayRef<llvm::Value*> dividends, llvm::Value* divisor);
+  // CUDA, f32: each of `dividends` divided by `divisor`, in place, as Op does it (correctly rounded
+  // if `tolerance` is 0) but at half the instructions or less when there are many.
+  void DivideAll(llvm::MutableArrayRef<llvm::Value*> dividends, llvm::Value* divisor,
+                 double tolerance = 0);
   // Rounds f32 values to `t`, f16 or bf16, in place.
   void RoundToHalf(DType t, llvm::MutableArrayRef<llvm::Value*> values);
 
@@ -44,6 +46,7 @@ class ScalarEmitter {
   llvm::Value* DivMod(OpCode code, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* Shift(OpCode code, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* Pow(bool is_signed, llvm::Value* a, llvm::Value* b);
+  void DivideAllExactly(llvm::MutableArrayRef<llvm::Value*> dividends, llvm::Value* divisor);
   llvm::Value* IsModerate(llvm::Value* value);
   llvm::Value* PowLoop(llvm::Value* base, llvm::Value* exponent);
   llvm::Value* NarrowToOdd(llvm::Value* wide);
