@@ -12,7 +12,7 @@
 //
 // It does not go through differences and sums of either sign (they cancel), exp and the like of a
 // value (its error would be absolute), comparisons, conversions to integers, f32 stores: there
-// nothing is relaxed. Results are as good where several uses agree; the strictest counts.
+// nothing is relaxed. Of several uses the strictest counts.
 //
 // The f32 roundings of the ops that are not relaxed are not counted: they are the same as ever.
 #ifndef STAX_COMPILER_CODEGEN_PRECISION_H_

@@ -1,9 +1,9 @@
 // Functions of halves as kernels compute them, on the emulator: every f16 and bf16 argument, within
 // 1 ulp of MPFR's value. Ops on halves, and the same through f32 with a cast at the end, are the
 // two ways in which graphs ask for them.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -145,6 +145,50 @@ TEST(HalfMathTest, RowsDividedByAnyNumber) {
       const double q = Value(DType::kBF16, buffers[2][kLength * i + j]);
       ASSERT_LE(math::UlpErrorIn(OpCode::kDiv, DType::kBF16, q, a, b), 1)
           << a << " / " << b << " = " << q;
+    }
+  }
+}
+
+// Exponentials, their sum, in passes over the row or all at once, and the quotients.
+TEST(HalfMathTest, SoftmaxIsWithinAnUlp) {
+  constexpr int kRows = 16, kLength = 1024;
+  for (DType type : {DType::kF16, DType::kBF16}) {
+    const std::string nest = absl::Substitute(R"(nest softmax {
+  buffer x: $0[16384] in
+  buffer o: $0[16384] out
+  loop i0: 16
+  reduce r0: 1024
+  %0 = load x[1024*i0 + r0] : $0
+  %1 = cast %0 : f32
+  %2 = reduce.max %1 : f32
+  %3 = sub %1, %2 : f32
+  %4 = exp %3 : f32
+  %5 = reduce.sum %4 : f32
+  %6 = div %4, %5 : f32
+  %7 = cast %6 : $0
+  store o[1024*i0 + r0], %7
+})",
+                                              std::string(DTypeName(type)));
+    std::vector<std::vector<uint16_t>> buffers(2, std::vector<uint16_t>(kRows * kLength));
+    for (int i = 0; i < kRows * kLength; ++i) {  // ever steeper rows
+      const double x = std::sin(i * 0.7) * (1 + i / kLength * 4);
+      StoreScalar(Scalar::Float(type, x), &buffers[0][i]);
+    }
+    for (KernelForm form : {KernelForm::kPersistent, KernelForm::kLooped}) {
+      Compute(MakeKernel(nest, form), {{"RBLOCK", form == KernelForm::kLooped ? 256 : 1024}}, kRows,
+              buffers);
+      for (int row = 0; row < kRows; ++row) {
+        const uint16_t* x = &buffers[0][row * kLength];
+        double max = -HUGE_VAL, sum = 0;
+        for (int i = 0; i < kLength; ++i) max = std::max(max, Value(type, x[i]));
+        for (int i = 0; i < kLength; ++i) sum += std::exp(Value(type, x[i]) - max);
+        for (int i = 0; i < kLength; ++i) {
+          const double y = Value(type, buffers[1][row * kLength + i]);
+          ASSERT_LE(math::UlpErrorIn(OpCode::kDiv, type, y, std::exp(Value(type, x[i]) - max), sum),
+                    1)
+              << "row " << row << ", " << i << ": " << y;
+        }
+      }
     }
   }
 }

@@ -282,16 +282,16 @@ int Main(const std::vector<char*>& names) {
   std::vector<OpCode> ops, relaxed;
   if (!absl::GetFlag(FLAGS_relaxed)) ops = named(MathOps());
   if (!absl::GetFlag(FLAGS_cpu)) relaxed = named(RelaxedOps());
-  const std::string ptx = SweepPtx(absl::GetFlag(FLAGS_arch), ops, relaxed);
+  const auto ptx = [&] { return SweepPtx(absl::GetFlag(FLAGS_arch), ops, relaxed); };
   if (absl::GetFlag(FLAGS_ptx)) {
-    std::fputs(ptx.c_str(), stdout);
+    std::fputs(ptx().c_str(), stdout);
     return 0;
   }
   std::unique_ptr<Evaluator> evaluator;
   if (absl::GetFlag(FLAGS_cpu)) {
     evaluator = std::make_unique<CpuEvaluator>(ops);
   } else {
-    evaluator = std::make_unique<GpuEvaluator>(ptx);
+    evaluator = std::make_unique<GpuEvaluator>(ptx());
   }
   for (OpCode code : ops) CheckFunction(*evaluator, code);
   bool good = true;
