@@ -7,7 +7,9 @@
 //   0 for a zero integer divisor. Shift counts >= the width give 0.
 // - f16 and bf16 operations compute in f32 and round to nearest even. f32 and f64 are IEEE with
 //   denormals; add, sub, mul, div, sqrt are correctly rounded and never contracted to FMA.
-//   The math functions are within 2 ulp of the exact result in f32 (4 ulp in f64).
+//   The math functions are within 2 ulp of the exact result in f32 (4 ulp in f64). Where results
+//   can be seen only after a rounding to f16 or bf16, a target may do with less for these, div and
+//   sqrt, such that the rounded result is within 1 ulp of its type (compiler/codegen/precision.h).
 // - max, min, relu, clip and the max/min reductions return NaN if any operand is NaN.
 //   argmax/argmin treat NaN as the extreme, like NumPy.
 // - Comparisons with NaN are false, except ne. `sign` of NaN is NaN; of -0.0 is -0.0.
