@@ -57,6 +57,12 @@ __int128 Product(const IntType& t, uint64_t a, uint64_t b) {
   return ValueOf(t, a) * ValueOf(t, b);
 }
 
+// Of the product of two u64 the sum may not fit.
+__int128 WrappingSum(__int128 a, __int128 b) {
+  return static_cast<__int128>(static_cast<unsigned __int128>(a) +
+                               static_cast<unsigned __int128>(b));
+}
+
 TEST(IntegerTest, Arithmetic) {
   const std::vector<uint64_t> samples = Samples();
   for (const IntType& t : kInts) {
@@ -76,7 +82,7 @@ TEST(IntegerTest, Arithmetic) {
         ASSERT_EQ(sub(a, b), Wrap(t, x - y));
         ASSERT_EQ(mul_lo(a, b), Wrap(t, Product(t, a, b)));
         ASSERT_EQ(mul_hi(a, b), Wrap(t, Product(t, a, b) >> t.bits));
-        ASSERT_EQ(mad_lo(a, b, c), Wrap(t, Product(t, a, b) + z));
+        ASSERT_EQ(mad_lo(a, b, c), Wrap(t, WrappingSum(Product(t, a, b), z)));
         ASSERT_EQ(mad_hi(a, b, c), Wrap(t, (Product(t, a, b) >> t.bits) + z));
         ASSERT_EQ(sad(a, b, c), Wrap(t, z + (x > y ? x - y : y - x)));
         ASSERT_EQ(min(a, b), Wrap(t, std::min(x, y)));
