@@ -101,23 +101,57 @@ void CudaContraction(const TileShape&, TileProposals* out) {
     out->Add(y, x, r, w);
 }
 
-// A block a row, 32 elements a thread while their values fit into 64 registers; longer rows by
-// clusters, which share a row with 64 and then 128 elements a thread, packed.
+// How a row that is kept is spread, and how many such blocks a multiprocessor must hold.
+struct Spread {
+  int64_t warps = 1, cluster = 1, min_blocks = 1;
+};
+
+// The best of a sweep over warps, clusters and blocks: softmax, layer and RMS normalization, rows
+// of 512 to 262144 (H200, 2026-11-30). 16 elements a thread while that makes no more than 8 warps,
+// then more of both; clusters beyond what one multiprocessor keeps.
+Spread BestSpread(int64_t elements, bool halves) {
+  if (elements <= 8192)
+    return {std::clamp<int64_t>(elements / (kWarpLanes * 16), 1, halves ? 8 : 16)};
+  if (elements <= 16384) return {16};
+  if (elements <= 32768) return {halves ? 16 : 32};
+  if (elements <= 65536) return halves ? Spread{16, 2} : Spread{8, 4};
+  if (elements <= 131072) return {8, 8};
+  return halves ? Spread{8, 8} : Spread{32, 8};
+}
+
+// Halves are packed beyond 32 a thread (codegen), and the registers that takes decide how many
+// blocks can be there; ptxas would take more of them.
+int64_t BlocksOfPacked(int64_t elements, const Spread& spread) {
+  constexpr int64_t kRegisters = 65536, kWorkRegisters = 32;
+  const int64_t threads = kWarpLanes * spread.warps;
+  const int64_t slots = elements / (threads * spread.cluster);
+  if (slots <= 32) return 1;
+  return std::max<int64_t>(1, kRegisters / (threads * (slots / 2 + kWorkRegisters)));
+}
+
 void CudaSpreadRows(const TileShape& s, TileProposals* out) {
   const int64_t row = PowerOfTwoAtLeast(s.r_upper);
-  const auto add = [&](int64_t slots, int64_t max_warps, int64_t min_blocks) {
-    const int64_t warps = std::max<int64_t>(1, row / (kWarpLanes * slots));
-    TileProposal p{1, 1, row, std::min(warps, max_warps)};
-    p.cluster = warps / p.warps;
-    p.min_blocks = min_blocks;
+  const int64_t elements = row * std::max<int64_t>(1, PowerOfTwoAtLeast(s.kept.loads));
+  const bool halves = s.kept.loads > 0 && s.kept.bytes <= 2 * s.kept.loads;
+  const auto add = [&](Spread spread, int64_t rows = 1) {
+    TileProposal p{1, rows, row, spread.warps};
+    p.cluster = spread.cluster;
+    p.min_blocks = halves ? BlocksOfPacked(elements, spread) : 1;
+    p.min_blocks = std::max(p.min_blocks, spread.min_blocks);
     out->Add(p);
   };
-  add(32, 16, 0);
-  add(64, 8, 0);
-  add(128, 8, 2);
-  add(64, 16, 0);
-  add(16, 32, 0);
-  add(32, 32, 0);
+  const Spread best = BestSpread(elements, halves);
+  // Rows that start anywhere: short ones go two at a time, of long ones each thread takes more.
+  const bool ragged = s.r_upper % s.vector != 0;
+  if (ragged && halves && row <= 2048) add({4}, 2);
+  if (ragged && row <= 2048) add({2});
+  if (ragged && halves && elements == 65536) add({8, 2, 3});
+  add(best);
+  add({best.warps / 2, best.cluster});
+  add({best.warps * 2, best.cluster});
+  if (best.cluster < 8) add({best.warps / 2, best.cluster * 2});
+  add({best.warps, best.cluster, 3});
+  add({best.warps, best.cluster, 4});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "compiler/schedule/tile_proposals.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -23,12 +24,17 @@ constexpr int64_t kMaxCpuSlots = 32;
 // Of rows that are kept packed: 64 registers of halves.
 constexpr int64_t kMaxRowSlots = 128;
 constexpr size_t kMaxCandidates = 6;
+constexpr int64_t kMinBlocks[] = {1, 2, 3, 4, 6, 8, 12, 16};
 // Candidates hold the weight of the body times the slots to this: what a kernel of a long body
 // gains from more slots is little, and its code is unrolled over them.
 constexpr int64_t kUnrolledWeight = 4096;
 // ... and their live values times the slots to this, of 255 registers a thread, since addresses and
 // intermediate values need some, too. (CPUs keep the rest in the first-level cache.)
 constexpr int64_t kLiveRegisters = 160;
+
+bool IsMinBlocks(int64_t blocks) {
+  return std::find(std::begin(kMinBlocks), std::end(kMinBlocks), blocks) != std::end(kMinBlocks);
+}
 
 }  // namespace
 
@@ -85,19 +91,20 @@ void TileProposals::Fit(TileProposal* p) const {
     Shrink(p);
 }
 
-// One row, shared by as many threads as it needs.
+// A row, or a few short ones, shared by as many threads as it needs.
 void TileProposals::FitRow(TileProposal* p) const {
   p->y = 1;
-  p->x = 1;
+  p->x = std::min(p->x, max_x_);
   p->r = r_block_;
   const int64_t max_cluster = clusters_ ? kMaxCluster : 1;
   p->warps = std::clamp<int64_t>(p->warps, 1, kMaxWarps);
   p->cluster = std::clamp<int64_t>(p->cluster, 1, max_cluster);
-  const auto slots = [&] { return p->r / (kWarpLanes * p->warps * p->cluster); };
+  const auto slots = [&] { return p->x * p->r / (kWarpLanes * p->warps * p->cluster); };
   while (slots() > max_slots_ && p->warps < kMaxWarps) p->warps *= 2;
   while (slots() > max_slots_ && p->cluster < max_cluster) p->cluster *= 2;
   while (slots() < 1) (p->cluster > 1 ? p->cluster : p->warps) /= 2;
-  p->min_blocks = std::min(p->min_blocks, kMaxThreads / (kWarpLanes * p->warps));
+  p->min_blocks = std::clamp<int64_t>(p->min_blocks, 1, kMaxThreads / (kWarpLanes * p->warps));
+  while (!IsMinBlocks(p->min_blocks)) --p->min_blocks;
 }
 
 Configurations TileProposals::Finish() {
@@ -115,7 +122,7 @@ Configurations TileProposals::Finish() {
   const std::string elements = absl::StrJoin(tile, "*");
   std::string warps = cuda_ ? "*WARPS" : "";
   if (spreads_rows_) {
-    c.space.push_back({"MIN_BLOCKS", {0, 1, 2, 3, 4, 6, 8, 12, 16}});
+    c.space.push_back({"MIN_BLOCKS", {std::begin(kMinBlocks), std::end(kMinBlocks)}});
     c.constraints.push_back(absl::StrCat(kMaxThreads / kWarpLanes, " - MIN_BLOCKS*WARPS"));
     if (clusters_) {
       add("CLUSTER", 1, kMaxCluster);

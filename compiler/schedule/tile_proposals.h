@@ -35,7 +35,7 @@ struct TileProposal {
   int64_t warps = 1;
   // Of spread rows only, see TileProposals::spreads_rows.
   int64_t cluster = 1;
-  int64_t min_blocks = 0;
+  int64_t min_blocks = 1;
 };
 
 struct Configurations {
