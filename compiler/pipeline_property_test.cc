@@ -44,8 +44,8 @@ absl::StatusOr<TensorBytes> RunKernels(const LoopProgram& plan,
     if (!variant.ok()) return variant.status();
     Sizes used;
     for (const SizeSymbol& s : kernel.nest.symbols) used[s.name] = sizes.at(s.name);
-    const absl::Status ran = target.is_cuda() ? RunOnCuda(*variant, kernel.nest, used, memory)
-                                              : RunOnCpu(*variant, kernel.nest, used, memory);
+    absl::Status ran = target.is_cuda() ? RunOnCuda(*variant, kernel.nest, used, memory)
+                                        : RunOnCpu(*variant, kernel.nest, used, memory);
     if (!ran.ok()) return ran;
   }
   TensorBytes outputs;
@@ -76,7 +76,7 @@ void CheckGraph(uint64_t seed, const RandomGraphOptions& options, const TargetSp
 
 class PipelineProperty : public testing::TestWithParam<const char*> {
  protected:
-  void CheckGraphs(uint64_t first_seed, const RandomGraphOptions& options) {
+  static void CheckGraphs(uint64_t first_seed, const RandomGraphOptions& options) {
     const TargetSpec target = ParseTarget(GetParam()).value();
     if (!CanRun(target)) GTEST_SKIP() << "this machine cannot execute " << GetParam();
     for (uint64_t k = 0; k < kSeeds && !HasFailure(); ++k)

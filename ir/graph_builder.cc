@@ -58,7 +58,7 @@ std::string CheckSymbol(const SizeSymbol& s) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(std::string name) { graph_.name = Utf8(name); }
+GraphBuilder::GraphBuilder(const std::string& name) { graph_.name = Utf8(name); }
 
 void GraphBuilder::Symbol(const SizeSymbol& symbol) {
   const std::string op = absl::StrCat("symbol '", symbol.name, "'");
@@ -78,7 +78,7 @@ void GraphBuilder::Symbol(const SizeSymbol& symbol) {
   graph_.symbols.insert(at, symbol);
 }
 
-void GraphBuilder::SetOrigin(std::string origin) { origin_ = Utf8(origin); }
+void GraphBuilder::SetOrigin(const std::string& origin) { origin_ = Utf8(origin); }
 
 GraphBuilder::Tensor GraphBuilder::Input(std::string name, DType dtype, Dims dims) {
   if (!status_.ok()) return {};

@@ -41,12 +41,12 @@ class GraphBuilder {
     TensorId id = -1;
   };
 
-  explicit GraphBuilder(std::string name);
+  explicit GraphBuilder(const std::string& name);
 
   void Symbol(const SizeSymbol& symbol);
   // Origin recorded on the ops that follow, e.g. an ONNX node's name and type. Bytes in it that are
   // no UTF-8 are escaped, as in the graph's name; names of inputs and outputs with such are errors.
-  void SetOrigin(std::string origin);
+  void SetOrigin(const std::string& origin);
 
   Tensor Input(std::string name, DType dtype, Dims dims);
   Tensor Constant(DType dtype, Dims dims, std::vector<std::byte> data);

@@ -85,7 +85,7 @@ TEST(IndexExprFuzzTest, HostileTextsEndSoon) {
   std::string many_mods;
   for (int i = 0; i < 24; ++i) {
     const std::string k = std::to_string(i);
-    many_mods += " + x" + k + "*mod(a" + k + ", 729)";
+    many_mods.append(" + x").append(k).append("*mod(a").append(k).append(", 729)");
   }
   for (int i = 0; i < 60; ++i) sums += "*(a + b" + std::to_string(i) + ")";
   for (const std::string& text :

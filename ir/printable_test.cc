@@ -17,10 +17,12 @@ TEST(PrintableTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(Printable("a\nb\rc\td"), "a\\nb\\rc\\td");
   EXPECT_EQ(Printable("\x1b[2J\x7f"), "\\x1b[2J\\x7f");
   EXPECT_EQ(Printable(absl::string_view("\0x", 2)), "\\x00x");
-  EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");             // U+009B: what ESC [ is
-  EXPECT_EQ(Printable("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");    // U+2028, a line's end
+  EXPECT_EQ(Printable("\xc2\x9b"), "\\xc2\\x9b");           // U+009B: what ESC [ is
+  EXPECT_EQ(Printable("\xe2\x80\xa8"), "\\xe2\\x80\\xa8");  // U+2028, a line's end
+  // NOLINTBEGIN(misc-misleading-bidirectional): they are what is tested
   EXPECT_EQ(Printable("a\xe2\x80\xae"), "a\\xe2\\x80\\xae");  // U+202E: from right to left
   EXPECT_EQ(Printable("\xe2\x81\xa6z"), "\\xe2\\x81\\xa6z");  // U+2066
+  // NOLINTEND(misc-misleading-bidirectional)
 }
 
 // The table of RFC 3629, section 4, from outside.

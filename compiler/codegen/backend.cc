@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -49,7 +50,7 @@ absl::StatusOr<MachineSpec> SpecOf(const TargetSpec& target) {
 class MachinePool {
  public:
   std::unique_ptr<llvm::TargetMachine> Take(const TargetSpec& target) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     auto& free = free_[target.ToString()];
     if (free.empty()) return nullptr;
     std::unique_ptr<llvm::TargetMachine> machine = std::move(free.back());
@@ -57,7 +58,7 @@ class MachinePool {
     return machine;
   }
   void Return(const TargetSpec& target, std::unique_ptr<llvm::TargetMachine> machine) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     free_[target.ToString()].push_back(std::move(machine));
   }
 
@@ -118,8 +119,8 @@ class Machine {
   llvm::TargetMachine* operator->() { return machine_.get(); }
 
  private:
-  Machine(const TargetSpec& target, std::unique_ptr<llvm::TargetMachine> machine)
-      : target_(target), machine_(std::move(machine)) {}
+  Machine(TargetSpec target, std::unique_ptr<llvm::TargetMachine> machine)
+      : target_(std::move(target)), machine_(std::move(machine)) {}
   TargetSpec target_;
   std::unique_ptr<llvm::TargetMachine> machine_;
 };

@@ -252,7 +252,7 @@ class CudaMemoryEmitter : public MemoryEmitter {
     } else {
       loaded = LoadPredicated(slot, words, predicate);
     }
-    if (predicate != b_.getFalse()) loaded_bytes_ += words.count * (words.bits / 8);
+    if (predicate != b_.getFalse()) loaded_bytes_ += words.bytes();
     return loaded;
   }
 

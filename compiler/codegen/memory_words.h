@@ -17,6 +17,8 @@ namespace stax {
 struct Words {
   int count;
   int bits;
+
+  int bytes() const { return count * bits / 8; }
 };
 
 // Words for `bytes` bytes of elements of `element_bytes`.

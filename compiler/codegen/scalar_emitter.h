@@ -53,7 +53,7 @@ class ScalarEmitter {
   llvm::Value* RoundBF16Bits(llvm::Value* value);
   void RoundPair(DType t, llvm::Value*& low, llvm::Value*& high);
   // A constant of the type (scalar or vector) of `like`.
-  llvm::Constant* ConstLike(llvm::Value* like, int64_t value) const {
+  static llvm::Constant* ConstLike(llvm::Value* like, int64_t value) {
     return llvm::ConstantInt::get(like->getType(), value, /*IsSigned=*/true);
   }
 

@@ -194,7 +194,7 @@ void TextGraph::AddConstant(const ConstantDef& constant) {
 // Names of the fields that are set but do not apply to the operator.
 std::string StrayAttribute(const NodeDef& node, const TextOp& op) {
   std::vector<const google::protobuf::FieldDescriptor*> fields;
-  node.GetReflection()->ListFields(node, &fields);
+  NodeDef::GetReflection()->ListFields(node, &fields);
   for (const auto* field : fields) {
     const std::string& name = field->name();
     if (name == "op" || name == "input" || name == "output") continue;
@@ -261,7 +261,7 @@ absl::StatusOr<std::vector<const NodeDef*>> TextGraph::OrderedNodes() const {
   std::set<const NodeDef*> done, active;
   for (const NodeDef& root : def_.node()) {
     std::vector<std::pair<const NodeDef*, int>> path;  // node, inputs looked at
-    if (done.count(&root) == 0) path.push_back({&root, 0});
+    if (done.count(&root) == 0) path.emplace_back(&root, 0);
     while (!path.empty()) {
       auto& [node, next] = path.back();
       active.insert(node);
@@ -275,7 +275,7 @@ absl::StatusOr<std::vector<const NodeDef*>> TextGraph::OrderedNodes() const {
       const auto at = node_of_.find(node->input(next++));
       if (at == node_of_.end() || done.count(at->second) != 0) continue;
       if (active.count(at->second) == 0) {
-        path.push_back({at->second, 0});
+        path.emplace_back(at->second, 0);
         continue;
       }
       std::vector<std::string> cycle;

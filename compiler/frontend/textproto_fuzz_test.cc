@@ -90,7 +90,7 @@ std::string SwapTokens(std::string text, std::mt19937& random) {
     if (start == std::string::npos) break;
     const size_t end = text[start] == '"' ? text.find('"', start + 1) + 1
                                           : text.find_first_not_of("-.e0123456789", start);
-    tokens.push_back({start, end - start});
+    tokens.emplace_back(start, end - start);
     at = end;
   }
   const auto [from, from_length] = tokens[random() % tokens.size()];

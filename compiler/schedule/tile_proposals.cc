@@ -135,7 +135,7 @@ Configurations TileProposals::Finish() {
   return c;
 }
 
-int64_t TileProposals::Limit(int64_t extent, int64_t most) const {
+int64_t TileProposals::Limit(int64_t extent, int64_t most) {
   return std::min(most, PowerOfTwoAtLeast(std::min(extent, most)));
 }
 

@@ -59,7 +59,7 @@ class TileProposals {
   Configurations Finish();
 
  private:
-  int64_t Limit(int64_t extent, int64_t most) const;
+  static int64_t Limit(int64_t extent, int64_t most);
   void Grow(TileProposal* p) const;
   void Shrink(TileProposal* p) const;
   void FitRow(TileProposal* p) const;

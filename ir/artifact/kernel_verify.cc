@@ -106,7 +106,7 @@ absl::StatusOr<int64_t> SizeAtHints(const IndexExpr& e, const ProgramSizes& size
   for (const std::string& name : e.Vars())
     if (sizes.symbols.count(name) == 0)
       return Error(absl::StrCat(e.ToString(), " uses ", name, ", which is no size of the program"));
-  const absl::StatusOr<int64_t> value = e.Evaluate(sizes.hints);
+  absl::StatusOr<int64_t> value = e.Evaluate(sizes.hints);
   if (!value.ok()) return Error(value.status().message());
   if (*value < 0) return Error(absl::StrCat(e.ToString(), " is ", *value, ", expected 0 or more"));
   return value;

@@ -120,7 +120,7 @@ class Verifier {
     return facts;
   }
 
-  absl::Status Content(const Buffer& buffer, const BufferFacts& facts) const {
+  static absl::Status Content(const Buffer& buffer, const BufferFacts& facts) {
     const std::pair<bool, const std::string*> contents[] = {
         {buffer.kind() == Buffer::CONSTANT, &buffer.data()},
         {buffer.kind() == Buffer::INPUT && buffer.is_specialised(), &buffer.required_value()}};

@@ -1,7 +1,7 @@
 #include "ir/testing/mutate_proto.h"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 
 #include "absl/strings/escaping.h"
@@ -178,7 +178,7 @@ size_t MutateSerialized(const std::vector<std::string>& seeds,
     MutateProto(texts, random, message);
   const std::string bytes = message->SerializePartialAsString();
   if (bytes.size() > max_size) return size;
-  std::memcpy(data, bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();
 }
 

@@ -74,7 +74,7 @@ class CudaKernel : public LoadedKernel {
       arguments.push_back(static_cast<void*>(const_cast<void**>(&buffer)));
     for (const int64_t& size : sizes) arguments.push_back(const_cast<int64_t*>(&size));
     const auto blocks = static_cast<unsigned>(grid);
-    const auto to = static_cast<cuda::CUstream>(stream);
+    auto* const to = static_cast<cuda::CUstream>(stream);
     return Check(*driver_,
                  programmatic_ ? LaunchProgrammatic(blocks, to, arguments.data())
                                : driver_->LaunchKernel(function_, blocks, 1, 1, block_threads_, 1,

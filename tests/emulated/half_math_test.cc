@@ -171,7 +171,8 @@ TEST(HalfMathTest, SoftmaxIsWithinAnUlp) {
                                               std::string(DTypeName(type)));
     std::vector<std::vector<uint16_t>> buffers(2, std::vector<uint16_t>(kRows * kLength));
     for (int i = 0; i < kRows * kLength; ++i) {  // ever steeper rows
-      const double x = std::sin(i * 0.7) * (1 + i / kLength * 4);
+      const int row = i / kLength;
+      const double x = std::sin(i * 0.7) * (1 + 4 * row);
       StoreScalar(Scalar::Float(type, x), &buffers[0][i]);
     }
     for (KernelForm form : {KernelForm::kPersistent, KernelForm::kLooped}) {

@@ -4,9 +4,9 @@
 //
 // bazel test //tests/fuzz:program_fuzz_test runs it on mutations of two programs;
 // bazel run --config=fuzz //tests/fuzz:program_fuzzer searches with libFuzzer (docs/testing.md).
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
@@ -228,6 +228,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   stax::RepairSizes(&program);
   const std::string bytes = stax::SerializeDeterministically(program);
   if (bytes.size() > max_size) return size;
-  std::memcpy(data, bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), data);
   return bytes.size();
 }

@@ -61,10 +61,10 @@ TEST(CommandLine, TheLastOfTwoCounts) {
 
 TEST(CommandLine, AnOptionIsNotTheValueOfTheOneBefore) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--device", "--quiet"},
-                                         {"--device", "--trials=3"},
-                                         {"--device="},
-                                         {"--device", ""},
-                                         {"--device", "--help"}}) {
+                                                {"--device", "--trials=3"},
+                                                {"--device="},
+                                                {"--device", ""},
+                                                {"--device", "--help"}}) {
     Values v;
     EXPECT_EQ(Parse(words, v).message(), "--device needs a value: --device=NAME") << words.back();
   }
@@ -75,10 +75,10 @@ TEST(CommandLine, AnOptionIsNotTheValueOfTheOneBefore) {
 }
 
 TEST(CommandLine, ARepeatedOptionWithoutAValueIsAnError) {
-  for (std::vector<std::string> words : {std::vector<std::string>{"--input"},
-                                         {"--input", "--quiet"},
-                                         {"--input", "--", "a"},
-                                         {"--input="}}) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--input"},
+                                                {"--input", "--quiet"},
+                                                {"--input", "--", "a"},
+                                                {"--input="}}) {
     Values v;
     EXPECT_EQ(Parse(words, v).message(), "--input needs a value: --input=NAME=FILE");
   }

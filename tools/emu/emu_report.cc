@@ -60,7 +60,8 @@ std::string InstructionJson(const emulator::EmulatorModule& module,
                             const InstructionCounters& counters) {
   const ptx::Instruction& i = counters.instruction;
   return absl::StrCat("{\"line\": ", i.line, ", \"instruction\": ", Quoted(i.Name()),
-                      ", \"loc\": ", Quoted(ptx::SourceLine(module.module(), i)), R"(, "class": ")",
+                      R"(, "loc": )", Quoted(ptx::SourceLine(module.module(), i)),
+                      R"(, "class": ")",
                       emulator::InstructionClassName(emulator::InstructionClassOf(i)),
                       "\", \"warps\": ", counters.warps, ", \"threads\": ", counters.threads,
                       ", \"memory\": ", Object(MemoryOf(counters), ", "), "}");

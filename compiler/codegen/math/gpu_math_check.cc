@@ -240,7 +240,7 @@ void CheckFunction(Evaluator& evaluator, OpCode code) {
 // The numbers of both half types (HalfArguments has them in turn); for logarithms to f16 those of
 // bf16, the others are not relaxed (compiler/codegen/precision.h).
 Arguments RelaxedArguments(OpCode code, DType half) {
-  const Arguments all = HalfArguments();
+  Arguments all = HalfArguments();
   if (!IsLog(code) || half == DType::kBF16) return all;
   Arguments bf16;
   for (size_t i = 0; i < all.a.size(); i += 2) {

@@ -50,7 +50,8 @@ class Generator {
         *b = rng_() % 2 ? *a : Moderate(16);
         break;
       default:
-        *a = std::abs(rng_() % 2 ? RandomBits() : 1 + std::ldexp(Unit(), -int(rng_() % 20)));
+        *a = std::abs(rng_() % 2 ? RandomBits()
+                                 : 1 + std::ldexp(Unit(), -static_cast<int>(rng_() % 20)));
         *b = Unit() * (f64_ ? 1080 : 152) / std::log2(*a);
     }
     *a = ToType(*a, f64_);
