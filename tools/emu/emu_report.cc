@@ -63,7 +63,7 @@ std::string InstructionJson(const emulator::EmulatorModule& module,
                       R"(, "loc": )", Quoted(ptx::SourceLine(module.module(), i)),
                       R"(, "class": ")",
                       emulator::InstructionClassName(emulator::InstructionClassOf(i)),
-                      "\", \"warps\": ", counters.warps, ", \"threads\": ", counters.threads,
+                      R"(", "warps": )", counters.warps, ", \"threads\": ", counters.threads,
                       ", \"memory\": ", Object(MemoryOf(counters), ", "), "}");
 }
 
