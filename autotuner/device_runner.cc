@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "autotuner/runner.h"
 #include "profiler/timing/kernel_buffers.h"
 #include "profiler/timing/random_data.h"
@@ -17,6 +20,9 @@ constexpr StoppingRule kStopping;
 // few dozen registers hold.
 constexpr int64_t kReferenceBlock = 16;
 constexpr int64_t kReferenceTile = 1024;
+// Of kernels' names (S9.4): they say which form a kernel has.
+constexpr char kPersistentPrefix[] = "per_";
+constexpr char kLoopedPrefix[] = "red_";
 
 // Largest relative error of an output against the reference, by what an operation rounds to; sums
 // in another order stay far below.
@@ -33,6 +39,22 @@ double Tolerance(DType dtype) {
     default:
       return 0;
   }
+}
+
+// The kernel as the reference has it: a row that is too long for the registers of a CPU is not
+// kept.
+Kernel ReferenceKernel(const Kernel& kernel) {
+  Kernel reference = kernel;
+  const absl::string_view name = kernel.name();
+  for (Parameter& parameter : *reference.mutable_config_space()->mutable_parameters()) {
+    const bool too_long = parameter.name() == "RBLOCK" && parameter.values_size() == 1 &&
+                          parameter.values(0) > kReferenceTile;
+    if (!too_long || !absl::StartsWith(name, kPersistentPrefix)) continue;
+    parameter.set_values(0, kReferenceBlock);
+    reference.set_name(
+        absl::StrCat(kLoopedPrefix, name.substr(absl::string_view(kPersistentPrefix).size())));
+  }
+  return reference;
 }
 
 // For each parameter the smallest value that is not below kReferenceBlock, or its smallest of all
@@ -100,7 +122,8 @@ class DeviceBench : public KernelBench {
 absl::Status DeviceBench::ComputeReference(const Kernel& kernel,
                                            const std::map<std::string, int64_t>& sizes,
                                            Builder& builder) {
-  absl::StatusOr<Variant> variant = builder.Build(kernel, ReferenceConfig(kernel));
+  const Kernel reference = ReferenceKernel(kernel);
+  absl::StatusOr<Variant> variant = builder.Build(reference, ReferenceConfig(reference));
   if (!variant.ok()) return variant.status();
   absl::StatusOr<std::unique_ptr<Device>> cpu = OpenCpuDevice(/*threads=*/0);
   if (!cpu.ok()) return cpu.status();

@@ -114,20 +114,22 @@ void AddLaunch(const KernelSpec& spec, const std::map<std::string, int>& positio
   for (const NestBuffer& buffer : spec.nest.buffers) launch->add_buffers(positions.at(buffer.name));
 }
 
-// The first candidate that the target can hold.
+// The first candidate that the target can hold, without spilling registers if there is one (where
+// ptxas tells).
 absl::StatusOr<Variant> CompileFirstCandidate(const KernelSpec& spec,
                                               const CompileOptions& options) {
   CodegenOptions codegen;
   codegen.keep_llvm_ir = options.keep_llvm_ir;
   codegen.run_ptxas = options.run_ptxas;
-  absl::Status last = absl::InternalError(absl::StrCat(spec.name, " has no candidates"));
+  absl::StatusOr<Variant> best = absl::InternalError(absl::StrCat(spec.name, " has no candidates"));
   for (const Config& config : spec.candidates) {
     absl::StatusOr<Variant> variant = CompileVariant(spec, config, options.target, codegen);
-    if (variant.ok() || variant.status().code() != absl::StatusCode::kResourceExhausted)
+    if (!variant.ok() && variant.status().code() != absl::StatusCode::kResourceExhausted)
       return variant;
-    last = variant.status();
+    if (variant.ok() && variant->spill_bytes() <= 0) return variant;
+    if (!best.ok()) best = std::move(variant);
   }
-  return last;
+  return best;
 }
 
 std::string DumpVariant(const Variant& variant) {

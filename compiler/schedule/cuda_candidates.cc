@@ -103,7 +103,8 @@ void CudaContraction(const TileShape&, TileProposals* out) {
 
 // How a row that is kept is spread, and how many such blocks a multiprocessor must hold.
 struct Spread {
-  int64_t warps = 1, cluster = 1, min_blocks = 1;
+  int64_t warps = 1, cluster = 1;
+  int64_t min_blocks = 0;  // 0: as many as the registers have room for
 };
 
 // The best of a sweep over warps, clusters and blocks: softmax, layer and RMS normalization, rows
@@ -119,14 +120,15 @@ Spread BestSpread(int64_t elements, bool halves) {
   return halves ? Spread{8, 8} : Spread{32, 8};
 }
 
-// Halves are packed beyond 32 a thread (codegen), and the registers that takes decide how many
-// blocks can be there; ptxas would take more of them.
-int64_t BlocksOfPacked(int64_t elements, const Spread& spread) {
-  constexpr int64_t kRegisters = 65536, kWorkRegisters = 32;
+// How many blocks the registers have room for that a row takes and the work on it; ptxas, left
+// alone, would take more of them. Halves are packed beyond 32 a thread (codegen).
+int64_t BlocksThatFit(int64_t elements, const Spread& spread, bool halves) {
+  constexpr int64_t kRegisters = 65536, kWork = 24, kPackedWork = 32;
   const int64_t threads = kWarpLanes * spread.warps;
   const int64_t slots = elements / (threads * spread.cluster);
-  if (slots <= 32) return 1;
-  return std::max<int64_t>(1, kRegisters / (threads * (slots / 2 + kWorkRegisters)));
+  const bool packed = halves && slots > 32;
+  const int64_t registers = packed ? slots / 2 + kPackedWork : slots + kWork;
+  return std::max<int64_t>(1, kRegisters / (threads * registers));
 }
 
 void CudaSpreadRows(const TileShape& s, TileProposals* out) {
@@ -136,8 +138,9 @@ void CudaSpreadRows(const TileShape& s, TileProposals* out) {
   const auto add = [&](Spread spread, int64_t rows = 1) {
     TileProposal p{1, rows, row, spread.warps};
     p.cluster = spread.cluster;
-    p.min_blocks = halves ? BlocksOfPacked(elements, spread) : 1;
-    p.min_blocks = std::max(p.min_blocks, spread.min_blocks);
+    // With several rows kept, what the work on them takes is not known that well.
+    if (s.kept.loads <= 1) p.min_blocks = BlocksThatFit(elements, spread, halves);
+    if (spread.min_blocks > 0) p.min_blocks = spread.min_blocks;
     out->Add(p);
   };
   const Spread best = BestSpread(elements, halves);
