@@ -10,6 +10,8 @@
 //   The math functions are within 2 ulp of the exact result in f32 (4 ulp in f64). Where results
 //   can be seen only after a rounding to f16 or bf16, a target may do with less for these, div and
 //   sqrt, such that the rounded result is within 1 ulp of its type (compiler/codegen/precision.h).
+//   A sum of exp(x - max(x)) may have terms that are off as a sum of which one term is 1 forgives
+//   (compiler/codegen/reduce_online.cc).
 // - max, min, relu, clip and the max/min reductions return NaN if any operand is NaN.
 //   argmax/argmin treat NaN as the extreme, like NumPy.
 // - Comparisons with NaN are false, except ne. `sign` of NaN is NaN; of -0.0 is -0.0.

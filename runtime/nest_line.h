@@ -1,9 +1,8 @@
 // Which op of a kernel's loop nest a failed launch is about. A device knows the line of the nest's
 // text (from .loc of the PTX), who launches has the text:
 //
-//   return AtNestLine(status, 15);                                       the device
-//   return QuoteNestLine(kernel.Launch(...), program.loop_nest());       "...; the op: store y[i0],
-//   %7"
+//   return AtNestLine(status, 15);                               // the device
+//   return QuoteNestLine(kernel.Launch(...), nest.loop_nest());  // "...; the op: store y[i0], %7"
 #ifndef STAX_RUNTIME_NEST_LINE_H_
 #define STAX_RUNTIME_NEST_LINE_H_
 

@@ -28,7 +28,8 @@ struct CodegenOptions {
   bool keep_llvm_ir = false;  // fill Variant.llvm_ir
   bool run_ptxas = true;      // registers, spills and cubin when ptxas is found
   // CUDA: math functions, div and sqrt only as exact as results need that are rounded to f16 or
-  // bf16 (precision.h): within 1 ulp of that type. Tests turn it off where they compare bits.
+  // bf16 (precision.h): within 1 ulp of that type. Tests turn it off where they compare bits. (Not
+  // meant: terms of online sums, reduce_online.cc.)
   bool relaxed_math = true;
 };
 

@@ -48,7 +48,7 @@ struct EmitContext {
     return layout.RegOffset(axis, slot | part_slot);
   }
 
-  // How far off the result of `op`, which is one of the nest's body, may be.
+  // How far off the result of `op` may be: one of the nest's body itself, no copy.
   double Tolerance(const LoopOp& op) const {
     return tolerances.empty() ? 0 : tolerances[&op - nest.body.data()];
   }

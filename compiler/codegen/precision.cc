@@ -13,8 +13,9 @@ bool NonNegativeReduce(ReduceKind kind, bool operand) {
     case ReduceKind::kSum:
     case ReduceKind::kProd:
     case ReduceKind::kMin:
-    case ReduceKind::kMax:  // of nothing -inf, which no sum cancels
       return operand;
+    case ReduceKind::kMax:  // of nothing it is -inf
+      return false;
     default:
       return true;  // positions
   }
@@ -33,7 +34,6 @@ bool IsNonNegative(const LoopNest& nest, const LoopOp& op, const std::vector<boo
     case OpCode::kExp2:
     case OpCode::kSigmoid:
     case OpCode::kSqrt:
-    case OpCode::kRsqrt:  // of -0.0 it is -inf, which no sum cancels
     case OpCode::kCosh:
       return IsFloat(op.dtype);  // integers wrap
     case OpCode::kCast:
@@ -44,8 +44,8 @@ bool IsNonNegative(const LoopNest& nest, const LoopOp& op, const std::vector<boo
       return IsFloat(nest.body[op.operands[0]].dtype) && NonNegativeReduce(op.reduce, operand(0));
     case OpCode::kMul:
       return IsFloat(op.dtype) && (op.operands[0] == op.operands[1] || (operand(0) && operand(1)));
+    // Not of rsqrt and quotients: those of -0.0 are -inf, and a maximum with it may be negative.
     case OpCode::kAdd:
-    case OpCode::kDiv:
       return IsFloat(op.dtype) && operand(0) && operand(1);
     case OpCode::kMax:
       return operand(0) || operand(1);

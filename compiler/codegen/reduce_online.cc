@@ -23,11 +23,13 @@ Value* ReduceEmitter::FiniteShift(Value* max) {
   return b_.CreateSelect(IsInfinite(max), llvm::Constant::getNullValue(max->getType()), max);
 }
 
-// exp(a - b), a term of the sum or the factor of an older one. On CUDA ex2.approx takes the product
-// with log2(e) as it is rounded, which is off by up to |a - b| 2^-23. All that a term goes through
-// adds up to the difference D between its exponent and the maximum, so its error is D 2^-23 of
-// exp(-D), and of a sum that has the term 1 it is little: at worst 2^-19, for 2^20 terms. The
-// accurate exp, of 10 instructions, would take longer than reading the row.
+// exp(a - b), a term of the sum or the factor of an older one. On CUDA, whatever the output's type,
+// ex2.approx takes the product with log2(e) as it is rounded: off by up to |a - b| 2^-23, and by
+// 2^-22 of its own. All that a term goes through adds up to the difference D between its exponent
+// and the maximum, so the first part is D 2^-23 of exp(-D), little in a sum that has the term 1: at
+// worst 2^-19, for 2^20 terms. The second counts once for each time that a thread's maximum grew:
+// 2^-17 where it does in each of 32 steps, as the accurate exp would have it, too (2 ulp). That one
+// has 10 instructions, which would take longer than reading the row.
 Value* ReduceEmitter::ExpOfDifference(DType t, Value* a, Value* b) {
   Value* difference = b_.CreateFSub(a, b);
   if (!c_.nvptx() || t != DType::kF32) return scalars_.Op(OpCode::kExp, t, {difference});

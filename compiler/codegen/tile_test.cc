@@ -1,5 +1,7 @@
 #include "compiler/codegen/tile.h"
 
+#include <string>
+
 #include "compiler/codegen/testing/nest_kernel.h"
 #include "gtest/gtest.h"
 
@@ -168,6 +170,18 @@ TEST(MakeTile, BlocksOfAClusterShareATile) {
   EXPECT_EQ(LayoutText(kernel, config),
             "regs r0 r1 r10 r11 | lanes r2 r3 r4 r5 r6 | warps r7 r8 r9");
   EXPECT_EQ(*TileOf(kernel, config).GridSize().AsConst(), 64 * 4);
+}
+
+TEST(MakeTile, MinBlocks) {
+  const KernelSpec kernel = RowSum("f32", 4096, KernelForm::kPersistent);
+  EXPECT_EQ(TileOf(kernel, {{"WARPS", 4}}).min_blocks, 0);
+  EXPECT_EQ(TileOf(kernel, {{"WARPS", 4}, {"MIN_BLOCKS", 3}}).min_blocks, 3);
+  for (const int64_t bad : {-1, 33}) {
+    const Config config = CompleteConfig(kernel, {{"WARPS", 4}, {"MIN_BLOCKS", bad}});
+    EXPECT_EQ(MakeTile(kernel, config, Cuda()).status().message(),
+              "MIN_BLOCKS=" + std::to_string(bad) +
+                  ": expected a number from 0 (the emitter's choice) to 32");
+  }
 }
 
 TEST(MakeTile, GridFormula) {

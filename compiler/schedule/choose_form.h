@@ -16,10 +16,9 @@ inline constexpr int64_t kMaxInnerPersistent = 1024;
 inline constexpr int64_t kMaxOuterPersistent = 64;
 
 // Longer rows that a kernel reads in several passes are kept too, if both bounds are below the same
-// power of two and the registers have room:
-// half of a multiprocessor's 256 KB, the other half is for work; of those of a cluster of 8 on
-// sm_90. (A looped kernel reads them again: H200, 2026-11-30, softmax of 16384 x 4096 bf16 118 us,
-// kept 71.)
+// power of two and the registers have room: half of a multiprocessor's 256 KB, the other half is
+// for work; on sm_90 that of a cluster of 8. (A looped kernel reads them again: H200, 2026-11-30,
+// softmax of 16384 x 4096 bf16 118 us, kept 71.)
 int64_t RowRoomBytes(const TargetSpec& target);
 
 // Smallest power of two >= n (1 for n <= 1).

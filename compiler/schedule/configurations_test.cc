@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "compiler/schedule/choose_form.h"
+#include "compiler/schedule/kept_row.h"
 #include "gtest/gtest.h"
 
 namespace stax {
@@ -93,6 +95,67 @@ TEST(ConfigurationsTest, PersistentRowsHaveNoChoiceOfRBlock) {
   for (const ConfigParameter& p : Choose(MakeNest(64, 1000, true, DType::kF32), "cuda").space) {
     if (p.name == "RBLOCK") {
       EXPECT_EQ(p.values, std::vector<int64_t>{1024});
+    }
+  }
+}
+
+// y[i0, r0] = x - max(x): each row is read twice. `loads` of such rows.
+LoopNest KeptRows(int64_t rows, int64_t length, DType type, int loads = 1) {
+  LoopNest nest;
+  nest.name = "n";
+  const IndexExpr at = length * IndexExpr::Var("i0") + IndexExpr::Var("r0");
+  nest.dims = {{"i0", rows, false}, {"r0", length, true}};
+  BodyBuilder body(&nest);
+  for (int k = 0; k < loads; ++k) {
+    const std::string n = std::to_string(k);
+    const ValueId x = body.Load(body.Buffer("x" + n, type, rows * length, false), at);
+    const ValueId max = body.Reduce(ReduceKind::kMax, x);
+    const ValueId y = body.Op(OpCode::kSub, {x, max});
+    body.Store(body.Buffer("y" + n, type, rows * length, true), at, y);
+  }
+  return nest;
+}
+
+TEST(KeptRowTest, WhatIsReadTwice) {
+  EXPECT_EQ(FindKeptRow(KeptRows(8, 4096, DType::kBF16)).loads, 1);
+  EXPECT_EQ(FindKeptRow(KeptRows(8, 4096, DType::kBF16)).bytes, 2);
+  EXPECT_EQ(FindKeptRow(KeptRows(8, 4096, DType::kF32, 2)).loads, 2);
+  EXPECT_EQ(FindKeptRow(KeptRows(8, 4096, DType::kF32, 2)).bytes, 8);
+  EXPECT_EQ(FindKeptRow(MakeNest(8, 4096, true, DType::kF32)).loads, 0);
+}
+
+TEST(ConfigurationsTest, KeptRowsAreSpread) {
+  const auto first = [](int64_t length, DType type, const char* target = "cuda") {
+    const Config c = Choose(KeptRows(4096, length, type), target).candidates[0];
+    EXPECT_EQ(c.at("XBLOCK"), 1);
+    const int64_t cluster = c.count("CLUSTER") > 0 ? c.at("CLUSTER") : 0;
+    return std::vector<int64_t>{c.at("WARPS"), cluster, c.at("MIN_BLOCKS")};
+  };
+  using Numbers = std::vector<int64_t>;
+  // 2048 threads of 32 + 8 registers would be 12 blocks of 4 warps.
+  EXPECT_EQ(first(2048, DType::kBF16), (Numbers{4, 1, 12}));
+  EXPECT_EQ(first(4096, DType::kBF16), (Numbers{8, 1, 6}));
+  EXPECT_EQ(first(8192, DType::kBF16), (Numbers{8, 1, 4}));
+  EXPECT_EQ(first(32768, DType::kBF16), (Numbers{16, 1, 2}));
+  EXPECT_EQ(first(65536, DType::kBF16), (Numbers{16, 2, 2}));
+  EXPECT_EQ(first(262144, DType::kBF16), (Numbers{8, 8, 2}));
+  EXPECT_EQ(first(8192, DType::kF32), (Numbers{16, 1, 3}));
+  EXPECT_EQ(first(65536, DType::kF32), (Numbers{8, 4, 2}));
+  EXPECT_EQ(first(32768, DType::kBF16, "cuda:sm_80"), (Numbers{16, 0, 2}));
+}
+
+TEST(ConfigurationsTest, CandidatesOfKeptRowsAreAllowed) {
+  for (const char* target : {"cuda", "cuda:sm_80"}) {
+    for (const DType type : {DType::kBF16, DType::kF32, DType::kF64}) {
+      for (const int64_t length : {1025, 1500, 2048, 5000, 16384, 50257, 128256, 262144}) {
+        for (const int loads : {1, 2, 3}) {
+          const Configurations c = Choose(KeptRows(1000, length, type, loads), target);
+          SCOPED_TRACE(testing::Message() << target << " " << length << " x " << loads);
+          ASSERT_GE(c.candidates.size(), 1);
+          ASSERT_LE(c.candidates.size(), 6);
+          for (const Config& config : c.candidates) ASSERT_TRUE(Allowed(c, config));
+        }
+      }
     }
   }
 }

@@ -27,7 +27,6 @@ KeptRow FindKeptRow(const LoopNest& nest) {
       if (nest.body[id].code == OpCode::kLoad && IsOfRows(nest, dims[id])) ++passes_of[id];
   }
   KeptRow row;
-  row.passes = static_cast<int>(plan.passes.size());
   for (const auto& [load, passes] : passes_of) {
     if (passes < 2) continue;
     ++row.loads;

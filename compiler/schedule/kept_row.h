@@ -10,8 +10,7 @@
 namespace stax {
 
 struct KeptRow {
-  int passes = 0;     // over a row that is not kept
-  int loads = 0;      // that are needed in more than one of them
+  int loads = 0;      // that are needed in more than one pass
   int64_t bytes = 0;  // of these an element: halves are kept packed
 };
 

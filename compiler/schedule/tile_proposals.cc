@@ -63,7 +63,11 @@ TileProposals::TileProposals(const TileShape& shape, KernelForm form, const Targ
 }
 
 void TileProposals::Add(TileProposal p) {
-  spreads_rows_ ? FitRow(&p) : Fit(&p);
+  if (spreads_rows_) {
+    FitRow(&p);
+  } else {
+    Fit(&p);
+  }
   Config config = {{"XBLOCK", p.x}};
   if (shape_.has_y) config["YBLOCK"] = p.y;
   if (shape_.has_r) config["RBLOCK"] = p.r;

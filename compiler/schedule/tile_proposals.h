@@ -65,7 +65,7 @@ class TileProposals {
   void FitRow(TileProposal* p) const;
   void Fit(TileProposal* p) const;
 
-  const TileShape& shape_;
+  const TileShape shape_;
   const bool cuda_, clusters_;
   bool spreads_rows_ = false;
   int64_t r_block_;  // 0: free

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ir/artifact/formula.h"
 #include "ir/loop_nest_verify.h"
@@ -74,6 +75,8 @@ absl::Status CheckVariant(const Variant& variant, const Target& target, const Pr
                               variant.target().arch(), ", the program is for ", target.kind(), ":",
                               target.arch()));
   const bool cuda = target.kind() == "cuda";
+  if (variant.programmatic_launch() && !absl::StrContains(variant.ptx(), "griddepcontrol.wait"))
+    return Error("programmatic_launch, but its PTX has no griddepcontrol.wait");
   if (cuda ? variant.ptx().empty() && variant.cubin().empty() : variant.object().empty())
     return Error("has no code");
   if (variant.entry().empty() || variant.entry().find('\0') != std::string::npos)

@@ -174,6 +174,8 @@ TEST(ProgramVerify, Variants) {
             where + "its code is for :, the program is for cpu:x86-64-v3");
   EXPECT_EQ(KernelErrorOf([](Kernel& k) { k.mutable_variant()->clear_object(); }),
             where + "has no code");
+  EXPECT_EQ(KernelErrorOf([](Kernel& k) { k.mutable_variant()->set_programmatic_launch(true); }),
+            where + "programmatic_launch, but its PTX has no griddepcontrol.wait");
   EXPECT_EQ(KernelErrorOf([](Kernel& k) { k.mutable_variant()->clear_entry(); }),
             where + "its code has no entry");
   EXPECT_EQ(KernelErrorOf([](Kernel& k) { k.mutable_variant()->set_grid_x("n - 65"); }),

@@ -24,6 +24,11 @@ absl::StatusOr<const Driver*> Open() {
 #undef STAX_CUDA_LOAD
   driver.LaunchKernelEx =
       reinterpret_cast<decltype(driver.LaunchKernelEx)>(dlsym(library, "cuLaunchKernelEx"));
+  // Older ones may refuse to capture it in a graph.
+  constexpr int kCapturesProgrammaticLaunches = 12030;
+  int version = 0;
+  if (driver.DriverGetVersion(&version) != 0 || version < kCapturesProgrammaticLaunches)
+    driver.LaunchKernelEx = nullptr;
   if (CUresult result = driver.Init(0); result != 0) {
     const char* text = "unknown error";
     driver.GetErrorString(result, &text);

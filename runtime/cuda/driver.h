@@ -77,7 +77,7 @@ inline constexpr int kJitErrorLogBufferSizeBytes = 6;
 struct LaunchAttribute {
   int id = 0;
   int padding = 0;
-  union {
+  union alignas(8) {
     char bytes[64];
     int number;
   } value = {};
@@ -90,7 +90,9 @@ struct LaunchConfig {
   LaunchAttribute* attributes = nullptr;
   unsigned attribute_count = 0;
 };
-static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56, "layout of cuda.h");
+static_assert(sizeof(LaunchAttribute) == 72 && alignof(LaunchAttribute) == 8 &&
+                  sizeof(LaunchConfig) == 56,
+              "layout of cuda.h");
 // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION: the kernel may start before those in front
 // of it in the stream have ended.
 inline constexpr int kProgrammaticStreamSerialization = 6;
@@ -100,7 +102,7 @@ struct Driver {
 #define STAX_CUDA_MEMBER(member, symbol, parameters) CUresult(*member) parameters = nullptr;
   STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA_MEMBER)
 #undef STAX_CUDA_MEMBER
-  // Null in drivers before CUDA 11.8.
+  // Null in drivers before CUDA 12.3.
   CUresult (*LaunchKernelEx)(const LaunchConfig* config, CUfunction function, void** arguments,
                              void** extra) = nullptr;
 };

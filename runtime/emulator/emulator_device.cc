@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "ir/printable.h"
 #include "runtime/emulator/launch/chip.h"
 #include "runtime/emulator/launch/emulator_module.h"
 #include "runtime/emulator/launch/fault_text.h"

@@ -134,6 +134,8 @@ llvm::Value* EmitRelaxed(llvm::IRBuilderBase& builder, OpCode code,
 // quotients at once, for which it has not the registers (ptxas 13.0, rows of 32768 halves).
 void EmitRelaxedQuotients(llvm::IRBuilderBase& builder,
                           llvm::MutableArrayRef<llvm::Value*> dividends, llvm::Value* divisor) {
+  llvm::IRBuilderBase::FastMathFlagGuard guard(builder);
+  builder.setFastMathFlags(llvm::FastMathFlags());
   const math::Context context{&builder, /*nvptx=*/true, /*brief=*/true};
   const Real b(&context, divisor);
   const Real reciprocal = math::ApproximateReciprocal(b);

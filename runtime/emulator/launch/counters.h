@@ -26,7 +26,8 @@ struct Flops {
 };
 Flops FlopsOf(const ptx::Instruction& instruction);
 
-// What one instruction of the PTX did, however often its function was written out.
+// What the instructions of one name in one line of the PTX did, as a rule one; however often their
+// function was written out.
 struct InstructionCounters {
   ptx::Instruction instruction;
   int64_t warps = 0;  // that executed it

@@ -16,8 +16,8 @@ const ptx::Instruction* InstructionOf(const CompiledKernel& kernel, const Fault&
 // The fault's message, and of a race the line of the other access.
 std::string FaultMessage(const CompiledKernel& kernel, const Fault& fault);
 
-// "k: out_of_bounds at line 12 of its PTX (ld.global.f32) [k.cu:7], block (0,0,0), thread (5,0,0):
-// " and the message.
+// Kernel, kind, place and message: "k: out_of_bounds at line 12 of its PTX (ld.global.f32)
+// [k.cu:7], block (0,0,0), thread (5,0,0): ...".
 std::string FaultText(const EmulatorModule& module, const CompiledKernel& kernel,
                       const Fault& fault);
 

@@ -103,6 +103,7 @@ InstructionClass InstructionClassOf(const ptx::Instruction& instruction) {
   if (instruction.opcode == "wmma")
     return instruction.Has("mma") ? Class::kTensor : Class::kLoadStore;
   if (instruction.opcode == "cp") {
+    if (instruction.Has("reduce")) return Class::kAtomic;
     const bool copies = !instruction.Has("commit_group") && !instruction.Has("wait_group") &&
                         !instruction.Has("wait_all") && !instruction.Has("arrive");
     return copies ? Class::kLoadStore : Class::kSynchronization;

@@ -15,7 +15,7 @@ enum class InstructionClass : uint8_t {
   kFp16,     // f16 and bf16, packed ones too
   kFp32,
   kFp64,
-  kSpecial,    // approximate functions: ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh
+  kSpecial,    // ex2, lg2, rcp, rsqrt, sqrt, sin, cos, tanh, in any rounding
   kTensor,     // mma and wmma.mma
   kConvert,    // cvt
   kMove,       // between registers, of addresses and between spaces

@@ -40,6 +40,7 @@ TEST(InstructionClass, Of) {
       {"st.shared.f32", "load_store"},
       {"cp.async.cg.shared.global", "load_store"},
       {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", "load_store"},
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", "atomic"},
       {"cp.async.commit_group", "synchronization"},
       {"cp.async.bulk.wait_group.read", "synchronization"},
       {"cp.async.mbarrier.arrive.noinc.shared.b64", "synchronization"},

@@ -88,8 +88,8 @@ void BlockMemory::Reduce(int warp, int lane, const AccessSite& from_site, uint64
   whole_load.element_bytes = whole_store.element_bytes = kCopyAlignment;
   const Access load = OneLane(warp, lane, whole_load, &from_place);
   const Access store = OneLane(warp, lane, whole_store, &to_place);
-  if ((from | to) % kCopyAlignment != 0) {
-    const Access& bad = from % kCopyAlignment != 0 ? load : store;
+  if ((from | to | bytes) % kCopyAlignment != 0) {
+    const Access& bad = from % kCopyAlignment != 0 || to % kCopyAlignment == 0 ? load : store;
     uint64_t addresses[kWarpSize];
     addresses[lane] = *bad.addresses;
     return ReportBad({warp, bad.site, bad.space, bad.lanes, addresses, bad.window}, lane, nullptr);

@@ -86,8 +86,9 @@ absl::Status WarpEmitter::CopySmall(const Instruction& i) {
   return absl::OkStatus();
 }
 
-// cp.async.bulk.TO.FROM.COMPLETION[.multicast::cluster] [to], [from], bytes [, [barrier]] [,
-// blocks] cp.reduce.async.bulk.TO.FROM.COMPLETION.OP.TYPE: the same operands
+// cp.async.bulk.TO.FROM.COMPLETION[.multicast::cluster] with the operands [to], [from], bytes, and
+// perhaps [barrier] and the mask of blocks.
+// cp.reduce.async.bulk.TO.FROM.COMPLETION.OP.TYPE has the same.
 absl::Status WarpEmitter::CopyBulk(const Instruction& i) {
   const bool reduces = i.Has("reduce");
   const bool has_barrier = i.Has("mbarrier::complete_tx::bytes");
