@@ -132,13 +132,13 @@ TEST(ConfigurationsTest, KeptRowsAreSpread) {
     return std::vector<int64_t>{c.at("WARPS"), cluster, c.at("MIN_BLOCKS")};
   };
   using Numbers = std::vector<int64_t>;
-  // 2048 threads of 32 + 8 registers would be 12 blocks of 4 warps.
+  // 65536 registers are 12 blocks of 128 threads of 16 + 24 registers each.
   EXPECT_EQ(first(2048, DType::kBF16), (Numbers{4, 1, 12}));
   EXPECT_EQ(first(4096, DType::kBF16), (Numbers{8, 1, 6}));
   EXPECT_EQ(first(8192, DType::kBF16), (Numbers{8, 1, 4}));
   EXPECT_EQ(first(32768, DType::kBF16), (Numbers{16, 1, 2}));
   EXPECT_EQ(first(65536, DType::kBF16), (Numbers{16, 2, 2}));
-  EXPECT_EQ(first(262144, DType::kBF16), (Numbers{8, 8, 2}));
+  EXPECT_EQ(first(262144, DType::kBF16), (Numbers{16, 8, 2}));
   EXPECT_EQ(first(8192, DType::kF32), (Numbers{16, 1, 3}));
   EXPECT_EQ(first(65536, DType::kF32), (Numbers{8, 4, 2}));
   EXPECT_EQ(first(32768, DType::kBF16, "cuda:sm_80"), (Numbers{16, 0, 2}));

@@ -117,7 +117,7 @@ Spread BestSpread(int64_t elements, bool halves) {
   if (elements <= 32768) return {halves ? 16 : 32};
   if (elements <= 65536) return halves ? Spread{16, 2} : Spread{8, 4};
   if (elements <= 131072) return {8, 8};
-  return halves ? Spread{8, 8} : Spread{32, 8};
+  return halves ? Spread{16, 8} : Spread{32, 8};
 }
 
 // How many blocks the registers have room for that a row takes and the work on it; ptxas, left

@@ -187,6 +187,15 @@ L: mov.u64 %rd5, %clock64; setp.lt.u64 %p1, %rd5, %rd4; @%p1 bra L; mov.u32 %r10
               {}, 32, [](int) { return 1; });
 }
 
+// nvcc writes s[31 - i] as [%r + 124] with %r below zero.
+TEST(Launch, AddressesInAWordWrap) {
+  ExpectWords(absl::StrCat(R"(.shared .align 4 .b8 s[128]; mov.u32 %r11, s; shl.b32 %r12, %r1, 2;
+add.u32 %r13, %r11, %r12; st.shared.u32 [%r13], %r1; bar.sync 0; sub.u32 %r14, %r11, %r12;
+ld.shared.u32 %r10, [%r14+124];)",
+                           kStore),
+              {}, 32, [](int i) { return 31 - i; });
+}
+
 TEST(Launch, Deadlocks) {
   EXPECT_EQ(RunKernel("L: bra L;", {}).Kinds(), "deadlock");
   EXPECT_EQ(

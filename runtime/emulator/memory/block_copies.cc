@@ -45,10 +45,21 @@ void BlockMemory::Copy(int warp, int lane, const AccessSite& from_site, uint64_t
   if (bytes == 0) return;
   const Access load = OneLane(warp, lane, from_site, &from);
   const Access store = OneLane(warp, lane, to_site, &to);
+  CheckBulkSize(load, lane, bytes);
   if (!CopyWhole(load, store, lane, bytes, end)) CopyPieces(load, store, lane, bytes);
 
   if (end.counts_source) CountBulk(load, bytes);
   CountBulk(store, bytes);
+}
+
+void BlockMemory::CheckBulkSize(const Access& access, int lane, uint64_t bytes) {
+  if (bytes % kCopyAlignment == 0) return;
+  const int thread = access.warp * kWarpSize + lane;
+  launch_.faults().Add(FaultKind::kMisaligned, access.site.instruction, block_,
+                       static_cast<uint32_t>(thread), access.window + *access.addresses, [&] {
+                         return absl::StrCat("the size of a bulk copy, ", bytes,
+                                             " bytes, is no multiple of ", kCopyAlignment);
+                       });
 }
 
 void BlockMemory::CountBulk(const Access& access, uint64_t bytes) {
@@ -88,8 +99,9 @@ void BlockMemory::Reduce(int warp, int lane, const AccessSite& from_site, uint64
   whole_load.element_bytes = whole_store.element_bytes = kCopyAlignment;
   const Access load = OneLane(warp, lane, whole_load, &from_place);
   const Access store = OneLane(warp, lane, whole_store, &to_place);
-  if ((from | to | bytes) % kCopyAlignment != 0) {
-    const Access& bad = from % kCopyAlignment != 0 || to % kCopyAlignment == 0 ? load : store;
+  if (bytes % kCopyAlignment != 0) return CheckBulkSize(load, lane, bytes);
+  if ((from | to) % kCopyAlignment != 0) {
+    const Access& bad = from % kCopyAlignment != 0 ? load : store;
     uint64_t addresses[kWarpSize];
     addresses[lane] = *bad.addresses;
     return ReportBad({warp, bad.site, bad.space, bad.lanes, addresses, bad.window}, lane, nullptr);

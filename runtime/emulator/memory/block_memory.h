@@ -152,6 +152,7 @@ class BlockMemory {
                  const BulkEnd& end);
   void CopyPieces(const Access& load, const Access& store, int lane, uint64_t bytes);
   RaceRun BulkRun(const Access& access, int lane) const;
+  void CheckBulkSize(const Access& access, int lane, uint64_t bytes);
   void CountBulk(const Access& access, uint64_t bytes);
   void BeginSmall(const Access& access, const Run& run, const Region& region);
   void BeginBulk(const Region& region, uint64_t offset, uint64_t bytes, const RaceRun& run,

@@ -1,4 +1,5 @@
 // Loads, stores, atomics, fences and address conversions: each is a call of the launcher.
+#include <algorithm>
 #include <cstddef>
 #include <set>
 
@@ -103,8 +104,11 @@ absl::StatusOr<Value*> WarpEmitter::Addresses(const Operand& operand,
     return Unsupported(instruction, "its address is no [address]");
   Value* address = Splat(static_cast<uint64_t>(operand.integer), 64);
   if (operand.reg >= 0) {
-    Value* base = builder_.CreateZExtOrTrunc(Read(operand.reg), LaneType(64));
-    address = builder_.CreateAdd(base, address);
+    // In the width of the register: 32-bit addresses wrap, as with [%r1+192] for s[48 - i].
+    const int bits = std::min(RegisterBits(operand.reg), 64);
+    Value* base = builder_.CreateZExtOrTrunc(Read(operand.reg), LaneType(bits));
+    base = builder_.CreateAdd(base, Splat(static_cast<uint64_t>(operand.integer), bits));
+    address = builder_.CreateZExt(base, LaneType(64));
   } else if (!operand.name.empty()) {
     auto place = kernel_.flat.places.find(operand.name);
     if (place == kernel_.flat.places.end())
