@@ -1,5 +1,8 @@
 #include "compiler/codegen/emit_context.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "llvm/IR/InlineAsm.h"
 
 namespace stax {
@@ -13,14 +16,23 @@ bool IsPartialConstant(Value* mask) {
          !constant->isAllOnesValue();
 }
 
-// Empty inline assembly that gives its operand.
-Value* Hide(llvm::IRBuilder<>& b, Value* value, const char* constraints) {
-  auto* type = llvm::FunctionType::get(value->getType(), {value->getType()}, false);
+// Empty inline assembly that gives its operands, each in a register of kind `constraint`.
+void Hide(llvm::IRBuilder<>& b, llvm::MutableArrayRef<Value*> values, char constraint) {
+  std::vector<llvm::Type*> types;
+  std::string outputs, inputs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    types.push_back(values[i]->getType());
+    absl::StrAppend(&outputs, i == 0 ? "=" : ",=", std::string(1, constraint));
+    absl::StrAppend(&inputs, ",", i);
+  }
+  llvm::Type* result = types.size() == 1 ? types[0] : llvm::StructType::get(b.getContext(), types);
+  auto* type = llvm::FunctionType::get(result, types, false);
   llvm::CallInst* hidden = b.CreateCall(
-      type, llvm::InlineAsm::get(type, "", constraints, /*hasSideEffects=*/false), {value});
+      type, llvm::InlineAsm::get(type, "", outputs + inputs, /*hasSideEffects=*/false), values);
   hidden->setDoesNotAccessMemory();
   hidden->setDoesNotThrow();
-  return hidden;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = types.size() == 1 ? hidden : b.CreateExtractValue(hidden, i);
 }
 
 // A constant mask whose value LLVM does not see. LLVM 22 for x86 simplifies `and` with a constant
@@ -35,7 +47,8 @@ Value* OpaqueMask(llvm::IRBuilder<>& b, Value* mask) {
     if (llvm::cast<llvm::Constant>(mask)->getAggregateElement(lane)->isOneValue())
       bits |= 1u << lane;
   }
-  Value* hidden = Hide(b, b.getInt32(bits), "=r,0");
+  Value* hidden = b.getInt32(bits);
+  Hide(b, hidden, 'r');
   Value* lanes = b.CreateAnd(b.CreateVectorSplat(vector->getNumElements(), hidden),
                              llvm::ConstantVector::get(lane_bits));
   return b.CreateICmpNE(lanes, llvm::Constant::getNullValue(lanes->getType()));
@@ -43,14 +56,14 @@ Value* OpaqueMask(llvm::IRBuilder<>& b, Value* mask) {
 
 }  // namespace
 
-Value* EmitContext::Opaque(Value* value) const {
-  switch (value->getType()->getIntegerBitWidth()) {
+void EmitContext::MakeOpaque(llvm::MutableArrayRef<Value*> values) const {
+  switch (values.front()->getType()->getIntegerBitWidth()) {
     case 64:
-      return Hide(builder, value, "=l,0");
+      return Hide(builder, values, 'l');
     case 32:
-      return Hide(builder, value, "=r,0");
+      return Hide(builder, values, 'r');
     default:
-      return Hide(builder, value, "=h,0");
+      return Hide(builder, values, 'h');
   }
 }
 

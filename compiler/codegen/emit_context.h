@@ -66,8 +66,9 @@ struct EmitContext {
     return builder.CreateVectorSplat(lanes(), value);
   }
 
-  // The same integer (16, 32 or 64 bits, cuda), without LLVM knowing that it is the same.
-  llvm::Value* Opaque(llvm::Value* value) const;
+  // The same integers (of one width: 16, 32 or 64 bits; cuda), without LLVM knowing that they are
+  // the same. At least one.
+  void MakeOpaque(llvm::MutableArrayRef<llvm::Value*> values) const;
 
   // Conjunction of i1 values, scalar or per lane.
   llvm::Value* AndMasks(llvm::Value* a, llvm::Value* b) const;

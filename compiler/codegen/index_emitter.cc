@@ -50,7 +50,7 @@ void IndexEmitter::SetRowShift() {
 
 void IndexEmitter::RefreshRowShift() {
   if (row_shift_ == nullptr) return;
-  row_shift_ = c_.Opaque(row_shift_);
+  c_.MakeOpaque(row_shift_);
   SetTileStart(kAxisR, start_[kAxisR]);
 }
 

@@ -259,10 +259,13 @@ class InstanceEmitter {
   std::vector<Partial> InParts(const PassPlan::Pass& pass, std::vector<Partial> partials) {
     const BitSet bits = PartBits(pass);
     index_.RefreshRowShift();
+    std::set<ValueId> fresh;  // shared with no earlier pass
     for (ValueId id : pass.inner) {
       const LoopOp& op = c_.nest.body[id];
       const LineScope line = LineScope::Op(c_, id);
-      if (op.code == OpCode::kLoad && loaded_.insert(id).second) body_.LoadPacked(op);
+      if (op.code != OpCode::kLoad || !loaded_.insert(id).second) continue;
+      body_.LoadPacked(op);
+      fresh.insert(id);
     }
     NoteBytesInFlight();
     index_.RefreshRowShift();
@@ -272,7 +275,7 @@ class InstanceEmitter {
         const LoopOp& op = c_.nest.body[id];
         const LineScope line = LineScope::Op(c_, id);
         if (op.code == OpCode::kLoad) {
-          values_[id] = memory_->Reload(op, recompute_);
+          values_[id] = memory_->Reload(op, recompute_ && fresh.count(id) == 0);
         } else {
           HandleOp(c_.nest, id, body_, values_);
         }

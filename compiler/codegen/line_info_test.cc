@@ -90,7 +90,7 @@ TEST(LineInfo, Example11) {
   EXPECT_EQ(LinesOf(at, "ld.global"),
             "%0 = load x[128*i0 + r0] : f32; %1 = load w[128*i0 + r0] : f32");
   // The index is shared: it belongs to the first op that needs it.
-  EXPECT_EQ(LinesOf(at, "mul.wide.s32"), "%0 = load x[128*i0 + r0] : f32");
+  EXPECT_EQ(LinesOf(at, "cvt.s64.s32"), "%0 = load x[128*i0 + r0] : f32");
   EXPECT_EQ(LinesOf(at, "add.rn"),
             "%2 = add %0, %1 : f32; %6 = mul %4, %5 : f32; %7 = reduce.sum %6 : f32");
   EXPECT_EQ(LinesOf(at, "max"), "%4 = max %2, %3 : f32");

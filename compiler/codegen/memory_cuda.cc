@@ -45,8 +45,8 @@ class CudaMemoryEmitter : public MemoryEmitter {
     vector_bits_ = it->second.vector_bits;
     if (opaque) {
       ForEachVector(it->second.shape.regs & ~c_.part_bits, [&](uint32_t slot) {
-        for (Value*& word : VectorAt(it->second, slot))
-          if (word->getType()->getIntegerBitWidth() >= 16) word = c_.Opaque(word);
+        std::vector<Value*>& words = VectorAt(it->second, slot);
+        if (words[0]->getType()->getIntegerBitWidth() >= 16) c_.MakeOpaque(words);
       });
     }
     return Unpack(it->second);
