@@ -189,10 +189,12 @@ absl::Status OptimizeModule(const TargetSpec& target, llvm::Module& module) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
-                                                       /*UseMemorySSA=*/true));
+  const bool more = LevelFor(target, module) != llvm::CodeGenOptLevel::None;
+  if (more)
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                         /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::EarlyCSEPass());
+  if (more) passes.addPass(llvm::EarlyCSEPass());
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) passes.run(function, functions);
   return absl::OkStatus();
