@@ -71,7 +71,7 @@ void Fence(WarpContext* warp, const MemorySite* site, uint32_t lanes) {
 }
 
 void WarpBarrier(WarpContext* warp, uint32_t lanes) {
-  ClusterRunner::MemoryOf(*warp).WarpBarrier(WarpOf(warp), lanes);
+  if (lanes != 0) ClusterRunner::MemoryOf(*warp).WarpBarrier(WarpOf(warp), lanes);
 }
 
 void NotNamed(WarpContext* warp, uint32_t instruction, uint32_t lanes) {
@@ -87,8 +87,9 @@ uint32_t Shuffle(WarpContext* warp, uint32_t instruction, uint32_t lanes, uint32
                  const uint32_t* value, const uint32_t* b, const uint32_t* c, uint32_t* result) {
   const isa::ShuffleResult shuffled =
       isa::Shuffle(static_cast<isa::ShuffleMode>(mode), lanes, value, b, c, result);
-  if (shuffled.inactive_sources != 0) {
-    const int lane = __builtin_ctz(shuffled.inactive_sources);
+  // Lanes that have met this one in another place are told of there.
+  if (const uint32_t wrong = shuffled.inactive_sources & ~warp->others; wrong != 0) {
+    const int lane = __builtin_ctz(wrong);
     const auto thread = static_cast<uint32_t>(WarpOf(warp) * kWarpLanes + lane);
     ClusterRunner::FaultsOf(*warp).Add(
         FaultKind::kInvalidShuffle, static_cast<int>(instruction),

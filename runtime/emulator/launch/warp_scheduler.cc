@@ -75,25 +75,49 @@ void WarpScheduler::Wait(const Group& group, uint32_t block) {
   CheckWaiting();
 }
 
+bool WarpScheduler::MayMeet(uint32_t block, uint32_t other) const {
+  const std::vector<int>& meeting_of = kernel_->meeting_of;
+  return block == other || (meeting_of[block] >= 0 && meeting_of[block] == meeting_of[other]);
+}
+
+uint32_t WarpScheduler::WaitFor(const Group& group, uint32_t members) const {
+  uint32_t lanes = 0;
+  for (uint32_t left = group.lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    // Others may have exited since it came.
+    if ((group.members[lane] & context_.live) == members) lanes |= 1U << lane;
+  }
+  return lanes;
+}
+
 void WarpScheduler::CheckWaiting() {
   std::vector<Group> complete;
-  for (Group& group : groups_) {
-    if (group.state != State::kWaiting) continue;
-    uint32_t left = group.lanes;
-    while (left != 0) {
-      const uint32_t members = group.members[__builtin_ctz(left)];
-      uint32_t alike = 0;
-      for (int lane = 0; lane < kWarpLanes; ++lane) {
-        if ((left >> lane & 1) && group.members[lane] == members) alike |= 1U << lane;
+  for (size_t first = 0; first < groups_.size(); ++first) {
+    if (groups_[first].state != State::kWaiting) continue;
+    for (uint32_t left = groups_[first].lanes; left != 0;) {
+      const uint32_t members = groups_[first].members[__builtin_ctz(left)] & context_.live;
+      left &= ~WaitFor(groups_[first], members);
+      // A group that comes before has been looked at, with all that it may meet.
+      std::vector<Group*> places;
+      uint32_t here = 0;
+      for (size_t g = first; g < groups_.size(); ++g) {
+        Group& group = groups_[g];
+        if (group.state != State::kWaiting || !MayMeet(groups_[first].block, group.block)) continue;
+        const uint32_t lanes = WaitFor(group, members);
+        if (lanes != 0) places.push_back(&group);
+        here |= lanes;
       }
-      left &= ~alike;
-      if (alike != (members & context_.live)) continue;
-      group.lanes &= ~alike;
-      Group ready;
-      ready.block = group.block;
-      ready.lanes = alike;
-      ready.state = State::kComplete;
-      complete.push_back(ready);
+      if (here != members) continue;
+      for (Group* place : places) {
+        Group ready;
+        ready.block = place->block;
+        ready.lanes = place->lanes & here;
+        ready.state = State::kComplete;
+        ready.met = places.size() > 1 ? here : 0;
+        ready.is_first = place == places.front();
+        place->lanes &= ~here;
+        complete.push_back(ready);
+      }
     }
   }
   groups_.erase(std::remove_if(groups_.begin(), groups_.end(),
@@ -118,7 +142,11 @@ WarpEvent WarpScheduler::Run() {
   while (Take(group)) {
     context_.others = context_.live & ~group.lanes;
     context_.budget = kBudget;
-    const uint64_t code = run_(registers_, &context_, group.block, group.lanes);
+    context_.met = group.met;
+    context_.met_first = group.is_first ? group.met : 0;
+    const auto blocks = static_cast<uint32_t>(kernel_->flow.blocks.size());
+    const uint64_t code =
+        run_(registers_, &context_, group.block + (group.met != 0 ? blocks : 0), group.lanes);
     const auto block = static_cast<uint32_t>(code >> kRunBlockShift);
     switch (static_cast<RunResult>(code & kResultMask)) {
       case RunResult::kGoto:

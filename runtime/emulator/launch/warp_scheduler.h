@@ -66,6 +66,8 @@ class WarpScheduler {
     uint32_t lanes = 0;
     State state = State::kReady;
     uint32_t members[kWarpLanes] = {};  // kWaiting: the lanes each waits for
+    uint32_t met = 0;  // kComplete: those that have met, where some of them are in other places
+    bool is_first = false;  // of these places
   };
 
   // The group that runs next, taken out; false: none can.
@@ -74,6 +76,10 @@ class WarpScheduler {
   void Wait(const Group& group, uint32_t block);
   // Makes ready the waiting lanes whose companions are all there.
   void CheckWaiting();
+  // Whether lanes that wait at these blocks may wait for each other.
+  bool MayMeet(uint32_t block, uint32_t other) const;
+  // Of a group that waits: the lanes that wait for these.
+  uint32_t WaitFor(const Group& group, uint32_t members) const;
 
   const TranslatedKernel* kernel_;
   RunFunction run_;

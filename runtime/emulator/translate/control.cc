@@ -1,4 +1,4 @@
-// Branches, exits, barriers, and the instructions at which lanes wait for each other.
+// Branches, exits and barriers.
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
@@ -149,51 +149,6 @@ absl::Status WarpEmitter::Barrier(const Instruction& i, int block) {
   StoreMember(offsetof(WarpContext, taken), active_bits_);
   StoreMember(offsetof(WarpContext, barrier_instruction), builder_.getInt32(position_));
   Return(RunResult::kBarrier, NextBlock(block));
-  return absl::OkStatus();
-}
-
-namespace {
-
-// The operand that names the lanes of a .sync instruction; -1: all lanes (.aligned without one).
-int MemberMask(const ptx::Instruction& i) {
-  static const auto* const operands =
-      new std::map<std::string, int>{{"shfl", 4},  {"vote", 2}, {"match", 2},  {"redux", 2},
-                                     {"elect", 1}, {"bar", 0},  {"barrier", 0}};
-  auto found = operands->find(i.opcode);
-  return found == operands->end() ? -1 : found->second;
-}
-
-}  // namespace
-
-// Goes on when all lanes that the instruction names, and that have not exited, are here.
-absl::Status WarpEmitter::WaitForLanes(const Instruction& i, int block) {
-  const int operand = MemberMask(i);
-  if (operand >= static_cast<int>(i.operands.size()))
-    return Unsupported(i, "it names no lanes (.sync)");
-  Value* live = builder_.CreateVectorSplat(kWarpLanes, LoadMember(offsetof(WarpContext, live)));
-  Value* members = Splat(0xffffffff, 32);
-  if (operand >= 0) {
-    absl::StatusOr<Value*> got = Get(i.operands[operand], 32);
-    if (!got.ok()) return got.status();
-    members = *got;
-  }
-  // A lane that the instruction does not name must not be here; it would wait for ever.
-  Value* self = builder_.CreateAnd(members, Special("%lanemask_eq"));
-  Value* not_named =
-      builder_.CreateAnd(ToBits(builder_.CreateICmpEQ(self, Splat(0, 32))), lanes_argument_);
-  members = builder_.CreateOr(members, Special("%lanemask_eq"));
-  Value* wanted = builder_.CreateAnd(members, live);
-  Value* here = builder_.CreateVectorSplat(kWarpLanes, lanes_argument_);
-  Value* differs = builder_.CreateAnd(ToBits(builder_.CreateICmpNE(wanted, here)), lanes_argument_);
-  llvm::BasicBlock* wait = llvm::BasicBlock::Create(module_.getContext(), "wait", function_);
-  llvm::BasicBlock* go_on = llvm::BasicBlock::Create(module_.getContext(), "go_on", function_);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(differs, builder_.getInt32(0)), go_on, wait);
-  builder_.SetInsertPoint(wait);
-  CallRuntime(reinterpret_cast<const void*>(runtime_.not_named), builder_.getVoidTy(),
-              {context_, builder_.getInt32(static_cast<uint32_t>(position_)), not_named});
-  builder_.CreateAlignedStore(wanted, Member(offsetof(WarpContext, targets)), llvm::Align(4));
-  Return(RunResult::kWait, block);
-  builder_.SetInsertPoint(go_on);
   return absl::OkStatus();
 }
 

@@ -92,6 +92,9 @@ struct TranslatedKernel {
   };
   std::map<int, BarrierResult> barrier_results;
   ControlFlow flow;
+  // By block: those with the same number begin with an operation for which lanes meet that are in
+  // different places; -1: there is one place.
+  std::vector<int> meeting_of;
   bool uses_reserved_shared = false;
 };
 

@@ -44,6 +44,10 @@ struct WarpContext {
   uint32_t carry = 0;   // the condition code register, a bit a lane
   // Left for backward jumps until the group gives way; translated code counts it down.
   uint32_t budget = 0;
+  // Where a run begins behind a wait (RunFunction): the lanes that have met, in this place and in
+  // others, and the same in one of those places, 0 in the rest.
+  uint32_t met = 0;
+  uint32_t met_first = 0;
   // Accesses since the last backward jump that may wait for another thread's: the launcher's.
   uint32_t polls = 0;
 
@@ -75,7 +79,9 @@ enum class RunResult : uint32_t {
   kTrap,     // trap
 };
 
-// Translated code: runs the lanes of `lanes` from the beginning of a block on.
+// Translated code: runs the lanes of `lanes` from the beginning of a block on; from the number of
+// blocks on it counts them again: there `lanes` are behind the wait of the block's first
+// instruction, for which they have met others elsewhere.
 using RunFunction = uint64_t (*)(void* registers, WarpContext* warp, uint32_t block,
                                  uint32_t lanes);
 

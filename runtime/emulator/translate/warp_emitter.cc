@@ -42,6 +42,7 @@ WarpEmitter::WarpEmitter(const RuntimeFunctions& runtime, const ControlFlow& flo
       builder_(module.getContext()) {}
 
 absl::Status WarpEmitter::Emit() {
+  FindMeetings();
   EmitPrologue();
   FindUses();
   for (size_t block = 0; block < flow_.blocks.size(); ++block) {
@@ -78,6 +79,14 @@ void WarpEmitter::EmitPrologue() {
                                        static_cast<unsigned>(blocks_.size()));
   for (size_t block = 0; block < blocks_.size(); ++block)
     choice->addCase(builder_.getInt32(static_cast<uint32_t>(block)), blocks_[block]);
+  meetings_.assign(blocks_.size(), nullptr);
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    if (kernel_.meeting_of[block] < 0) continue;
+    meetings_[block] =
+        llvm::BasicBlock::Create(module_.getContext(), absl::StrCat("meeting", block), function_);
+    choice->addCase(builder_.getInt32(static_cast<uint32_t>(block + blocks_.size())),
+                    meetings_[block]);
+  }
 }
 
 void WarpEmitter::FindUses() {
@@ -135,6 +144,7 @@ absl::Status WarpEmitter::EmitBlock(int block) {
   const Instruction& first = kernel_.flat.instructions[code.begin];
   if (IsConvergent(first) && !IsBarrier(first)) {
     absl::Status status = WaitForLanes(first, block);
+    if (status.ok() && meetings_[block] != nullptr) status = EmitMeeting(first, block);
     if (!status.ok()) return status;
   }
   const int counter = kernel_.counters++;
@@ -156,6 +166,7 @@ absl::Status WarpEmitter::EmitBlock(int block) {
         Count(kernel_.counter_of[i], active_bits_);
       }
     }
+    if (i == code.begin && meetings_[block] != nullptr) continue;  // emitted above
     absl::Status status;
     const std::string& opcode = instruction.opcode;
     if (opcode == "bra" || (opcode == "ret" && !instruction.operands.empty())) {
@@ -224,8 +235,9 @@ absl::Status WarpEmitter::Dispatch(const Instruction& instruction) {
       instruction.opcode == "setmaxnreg")
     return absl::OkStatus();
   if ((instruction.opcode == "bar" || instruction.opcode == "barrier") && instruction.Has("warp")) {
-    CallRuntime(reinterpret_cast<const void*>(runtime_.warp_barrier), builder_.getVoidTy(),
-                {context_, active_bits_});
+    CallRuntime(
+        reinterpret_cast<const void*>(runtime_.warp_barrier), builder_.getVoidTy(),
+        {context_, in_places_ ? LoadMember(offsetof(WarpContext, met_first)) : active_bits_});
     return absl::OkStatus();
   }
   absl::Status status;

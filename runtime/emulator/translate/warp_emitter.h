@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,6 +45,7 @@ class WarpEmitter {
   // --- The function (warp_emitter.cc)
   void EmitPrologue();
   void FindUses();
+  void FindMeetings();  // meeting.cc
   absl::Status EmitBlock(int block);
   absl::Status Dispatch(const Instruction& instruction);
   static absl::Status Unsupported(const Instruction& instruction, const std::string& why = "");
@@ -127,7 +129,10 @@ class WarpEmitter {
   absl::Status BranchTable(const Instruction& instruction, int block);
   absl::Status Exit(const Instruction& instruction, int block);
   absl::Status Barrier(const Instruction& instruction, int block);
-  absl::Status WaitForLanes(const Instruction& instruction, int block);
+
+  absl::Status WaitForLanes(const Instruction& instruction, int block);  // meeting.cc
+  absl::Status LeaveOperands(const Instruction& instruction);
+  absl::Status EmitMeeting(const Instruction& instruction, int block);
 
   absl::Status Shuffle(const Instruction& instruction);  // warp_wide.cc
   absl::Status Vote(const Instruction& instruction);
@@ -156,7 +161,9 @@ class WarpEmitter {
   Value* lanes_argument_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
   std::vector<llvm::BasicBlock*> blocks_;
-  std::vector<int64_t> homes_;  // offsets of registers
+  std::vector<llvm::BasicBlock*> meetings_;  // by block: its entry behind the wait; may be null
+  std::map<std::pair<size_t, int>, int> exchange_;  // registers by operand and width
+  std::vector<int64_t> homes_;                      // offsets of registers
   std::vector<llvm::AllocaInst*> scratch_;
   // What becomes of a register: only some of its bits are used, by `and` with a constant; it is
   // only stored in the thread's own memory; anything.
@@ -174,6 +181,7 @@ class WarpEmitter {
   Value* active_bits_ = nullptr;  // i32: the lanes of the group that the guard lets through
   Value* active_ = nullptr;       // the same as <32 x i1>
   bool guarded_ = false;
+  bool in_places_ = false;  // the lanes that have met are in several places
 };
 
 }  // namespace stax::emulator
