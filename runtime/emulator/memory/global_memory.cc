@@ -1,7 +1,8 @@
 #include "runtime/emulator/memory/global_memory.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -14,6 +15,23 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 constexpr uint64_t kRedZone = 256;
+
+// Where allocations lie. The system puts nothing there: what it places itself begins above, at
+// most 1 TiB below the stack, and grows down. Sanitizers leave it to the program.
+constexpr uint64_t kArenaBegin = 0x7e90'0000'0000;
+constexpr uint64_t kArenaEnd = 0x7ed0'0000'0000;
+constexpr uint64_t kMapAlign = 64 << 10;
+
+void* MapPages(uint64_t address, size_t bytes) {
+  const int fixed = address != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* wanted = reinterpret_cast<void*>(address);
+  void* pages = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  if (address == 0 || pages == wanted) return pages;
+  munmap(pages, bytes);  // a system that does not know the flag
+  return nullptr;
+}
 
 // The allocation that has all these bytes, or null.
 Allocation* Containing(const AllocationList& allocations, uint64_t address, uint64_t bytes) {
@@ -29,7 +47,26 @@ uint64_t AddressOf(const void* memory) { return reinterpret_cast<uint64_t>(memor
 
 }  // namespace
 
-void Allocation::Freer::operator()(void* block) const { free(block); }
+void Unmapper::operator()(void* pages) const { munmap(pages, bytes); }
+
+// Behind the last allocation there is; where something else lies, further on; beyond the arena,
+// where the system likes.
+MappedPages GlobalMemory::Map(size_t bytes) const {
+  bytes = (bytes + kMapAlign - 1) / kMapAlign * kMapAlign;
+  uint64_t begin = kArenaBegin;
+  for (const auto& allocation : *allocations_) {
+    const auto block = AddressOf(allocation->block_.get());
+    if (block >= kArenaBegin && block < kArenaEnd)
+      begin = std::max(begin, block + allocation->block_.get_deleter().bytes);
+  }
+  void* pages = nullptr;
+  for (uint64_t step = kMapAlign; pages == nullptr && begin < kArenaEnd; step *= 2) {
+    if (kArenaEnd - begin >= bytes) pages = MapPages(begin, bytes);
+    begin += step;
+  }
+  if (pages == nullptr) pages = MapPages(0, bytes);
+  return MappedPages(pages, {bytes});
+}
 
 int64_t FindAllocation(const AllocationList& allocations, uint64_t address) {
   auto after = std::upper_bound(
@@ -39,23 +76,22 @@ int64_t FindAllocation(const AllocationList& allocations, uint64_t address) {
 }
 
 absl::StatusOr<void*> GlobalMemory::Allocate(size_t bytes) {
-  constexpr uint64_t kAround = kAlignment + 2 * kRedZone;
+  constexpr uint64_t kAround = 2 * kRedZone + kMapAlign;
   if (bytes > std::numeric_limits<int64_t>::max() - kAround) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("cannot allocate %d bytes of emulated memory", bytes));
   }
   absl::Status fits = CheckFitsHostMemory("emulated memory", static_cast<int64_t>(bytes + kAround));
   if (!fits.ok()) return fits;
-  void* block = calloc(bytes + kAround, 1);
-  if (block == nullptr) {
+  auto allocation = std::make_shared<Allocation>(bytes);
+  absl::MutexLock lock(&mutex_);
+  allocation->block_ = Map(bytes + 2 * kRedZone);
+  if (allocation->block_ == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("cannot allocate %d bytes of emulated memory", bytes));
   }
-  auto allocation = std::make_shared<Allocation>(bytes);
-  allocation->block_.reset(block);
-  allocation->begin = (AddressOf(block) + kRedZone + kAlignment - 1) / kAlignment * kAlignment;
-
-  absl::MutexLock lock(&mutex_);
+  static_assert(kRedZone % kAlignment == 0);
+  allocation->begin = AddressOf(allocation->block_.get()) + kRedZone;
   auto changed = std::make_shared<AllocationList>(*allocations_);
   int64_t position = FindAllocation(*changed, allocation->begin) + 1;
   changed->insert(changed->begin() + position, allocation);

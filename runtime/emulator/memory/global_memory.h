@@ -21,10 +21,16 @@
 
 namespace stax::emulator {
 
+struct Unmapper {
+  size_t bytes = 0;
+  void operator()(void* pages) const;
+};
+using MappedPages = std::unique_ptr<void, Unmapper>;
+
 struct Allocation {
   explicit Allocation(uint64_t size) : bytes(size), written(size), shadow(size) {}
 
-  uint64_t begin = 0;  // the host address
+  uint64_t begin = 0;  // the host's address, and the device's
   uint64_t bytes = 0;
   AtomicBits written;  // a bit a byte
   ShadowTable shadow;
@@ -33,10 +39,7 @@ struct Allocation {
 
  private:
   friend class GlobalMemory;
-  struct Freer {
-    void operator()(void* block) const;
-  };
-  std::unique_ptr<void, Freer> block_;
+  MappedPages block_;
 };
 
 // The allocations at some time, in the order of their addresses.
@@ -46,8 +49,9 @@ using AllocationList = std::vector<std::shared_ptr<Allocation>>;
 class GlobalMemory {
  public:
   // Aligned to 256 bytes; at least 256 bytes before and after belong to no allocation. The contents
-  // are zero, so that even a kernel that reads what nobody wrote does the same in every run.
-  // ResourceExhausted names the size.
+  // are zero, so that even a kernel that reads what nobody wrote does the same in every run. The
+  // same allocations in the same order have the same addresses in every process, unless others
+  // of the process lie there. ResourceExhausted names the size.
   absl::StatusOr<void*> Allocate(size_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // A launch that runs still has the memory.
   void Free(void* memory) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -65,6 +69,8 @@ class GlobalMemory {
   std::shared_ptr<const AllocationList> Allocations() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  MappedPages Map(size_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable absl::Mutex mutex_;
   std::shared_ptr<const AllocationList> allocations_ ABSL_GUARDED_BY(mutex_) =
       std::make_shared<AllocationList>();
