@@ -71,7 +71,8 @@ BAD = [
     (["two.ptx"], 2, "two.ptx: the file has several kernels, a and b among them; say which with --kernel"),
     (["trap.ptx"], 1, "k: line 5: thread (0,0,0) of block (0,0,0) ran into trap"),
     (["count.ptx", "--max-steps=1000000"], 2,
-     "k is not done after 1000000 steps (instructions x threads), which is the limit"),
+     "k is not done after 1000000 steps (instructions x threads), which is the limit; line 4: thread (0,0,0) of block "
+     "(0,0,0) was still running"),
     (["deep.ptx"], 2, "deep.ptx: line 1503: f1499: calls are nested deeper than 500"),
     (COPY + ["--arg=out:u32[5]:/nowhere/y.npy", "--arg=u32:1"], 2,
      "cannot write /nowhere/y.npy: No such file or directory"),
@@ -135,6 +136,12 @@ def trapped(folder):
     return "" if same else "exit code %d: %s%s" % (code, text, error)
 
 
+def found(words, message, folder):
+    """What is wrong with a run that finds something and says this on standard output."""
+    code, text, _ = run(words, folder)
+    return "" if code == 1 and message in text else "exit code %d: %s" % (code, text)
+
+
 def good(words, expected, folder):
     code, _, text = run(words, folder)
     if code != 0:
@@ -155,6 +162,7 @@ def main():
             cases.record(" ".join(words), "" if same else "exit code %d: %s" % (actual, text))
         cases.record("counters by instruction", instructions(folder))
         cases.record("a fault before a trap", trapped(folder))
+        cases.record("one fault", found(["fault.ptx", "--arg=out:u32[5]:y.npy"], "\n1 fault, 1 shown\n", folder))
         for block in (1, 31, 33, 1023, 1024):
             words = ["copy.ptx", "--block=%d" % block, "--arg=out:u32[%d]:y.npy" % block, "--arg=u32:4294967290"]
             expected = np.arange(block, dtype=np.uint32) * np.uint32(3) + np.uint32(4294967290)

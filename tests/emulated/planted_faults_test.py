@@ -28,7 +28,7 @@ from stax_emu import Cases, In, Launch, Out, Scalar, command, describe, run
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "faults")
 
 KINDS = ("out_of_bounds", "misaligned", "uninitialized", "shared_race", "global_race", "barrier_divergence", "deadlock",
-         "invalid_shuffle", "resource_limit")
+         "invalid_shuffle", "resource_limit", "undefined_behavior")
 # What ptxas refuses, because the fault is one that it sees.
 REFUSED = ("limit_static_shared",)
 

@@ -124,7 +124,8 @@ std::string EmuText(const emulator::EmulatorModule& module, const emulator::Comp
   for (const Fault& fault : result.faults)
     absl::StrAppend(&text, emulator::FaultText(module, kernel, fault), "\n");
   if (result.fault_count > 0)
-    absl::StrAppend(&text, result.fault_count, " faults, ", result.faults.size(), " shown\n");
+    absl::StrAppend(&text, result.fault_count, result.fault_count == 1 ? " fault, " : " faults, ",
+                    result.faults.size(), " shown\n");
   if (options.instructions)
     absl::StrAppend(
         &text, InstructionText(module, emulator::CountersByInstruction(kernel.translated, result)));

@@ -9,6 +9,7 @@ namespace stax::emulator {
 
 inline constexpr int kMultiprocessors = 132;
 inline constexpr int64_t kL2Bytes = int64_t{60} << 20;
+inline constexpr uint32_t kBlockBarriers = 16;  // of a block, for bar
 // Of a multiprocessor.
 inline constexpr uint64_t kMaxResidentBlocks = 32;
 inline constexpr uint64_t kMaxResidentWarps = 64;

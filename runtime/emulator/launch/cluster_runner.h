@@ -1,18 +1,19 @@
 // Runs the blocks of one cluster (without clusters: one block) on one thread of the host.
 //
-// Warps run in turn, each until all its lanes wait. Barriers are counted here.
+// Warps run in turn, each until all its lanes wait.
 #ifndef STAX_RUNTIME_EMULATOR_LAUNCH_CLUSTER_RUNNER_H_
 #define STAX_RUNTIME_EMULATOR_LAUNCH_CLUSTER_RUNNER_H_
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "runtime/emulator/launch/block_barriers.h"
+#include "runtime/emulator/launch/cluster_barrier.h"
 #include "runtime/emulator/launch/warp_scheduler.h"
 #include "runtime/emulator/memory/block_memory.h"
 #include "runtime/emulator/memory/launch_memory.h"
@@ -41,6 +42,9 @@ struct LaunchState {
 
   absl::Mutex mutex;
   std::string trap ABSL_GUARDED_BY(mutex);  // where the first thread ran into trap
+  // When max_steps were over: where a thread still ran, mostly in a loop, of the first such block.
+  std::string where ABSL_GUARDED_BY(mutex);
+  uint32_t where_block ABSL_GUARDED_BY(mutex) = 0;
 };
 
 class ClusterRunner {
@@ -61,6 +65,8 @@ class ClusterRunner {
   Outcome Run();
   // Reports that it will never end, and ends it.
   void GiveUp(const std::string& why);
+  // Notes where a thread is that still runs.
+  void TellWhere();
   void AddCounters() { memory_.AddCounters(); }
 
   // For the functions that translated code calls.
@@ -70,18 +76,11 @@ class ClusterRunner {
   static FaultSink& FaultsOf(const WarpContext& warp);
 
  private:
-  struct Barrier;
-
   void StartBlock(Block& block, Dim3 position);
   void Arrive(Block& block, int warp);
-  void ArriveAtCluster(Block& block, int warp, const ptx::Instruction& instruction);
-  void CheckBarriers(Block& block);
-  void Complete(Block& block, uint32_t id, const Barrier& barrier) const;
-  void CheckCluster();
   void ReportBlocked();
   void Trap(const Block& block, int warp);
-  int64_t Arrived(const Block& block, const Barrier& barrier) const;
-  static int64_t LiveThreads(const Block& block);
+  std::string Place(const Block& block, int warp, int lane, int instruction) const;
   bool Done() const;
   // Stops the launch when it has made its steps.
   void CountSteps();
@@ -91,10 +90,11 @@ class ClusterRunner {
   ClusterMemory memory_;
   int warps_;  // of a block
   std::vector<std::unique_ptr<Block>> blocks_;
-  uint64_t cluster_completed_ = 0;  // phases of the cluster's barrier
+  ClusterBarrier barrier_;
   uint64_t last_progress_ = 0;
   bool stuck_ = false;
   uint64_t rounds_ = 0;
+  uint64_t uncounted_steps_ = 0;  // a block is a step for each of its warps, too
 };
 
 }  // namespace stax::emulator

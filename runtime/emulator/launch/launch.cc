@@ -124,6 +124,9 @@ class Grid {
       running.clear();
     }
     stuck_at_[worker] = kFinished;
+    if (state_.stopped) {
+      for (auto& runner : running) runner->TellWhere();
+    }
     for (auto& runner : idle) runner->AddCounters();
     for (auto& runner : running) runner->AddCounters();
   }
@@ -203,10 +206,18 @@ std::vector<uint64_t> StepsOf(const TranslatedKernel& kernel) {
 absl::Status WhyStopped(LaunchState& state) {
   const std::string& name = state.kernel->flat.name;
   absl::MutexLock lock(&state.mutex);
-  if (!state.trap.empty()) return absl::AbortedError(absl::StrCat(name, ": ", state.trap));
-  return absl::ResourceExhaustedError(
-      absl::StrCat(name, " is not done after ", state.max_steps,
-                   " steps (instructions x threads), which is the limit"));
+  if (!state.trap.empty())
+    return absl::AbortedError(absl::StrCat(name, ": ", state.trap));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      name, " is not done after ", state.max_steps,
+      " steps (instructions x threads), which is the limit", state.where.empty() ? "" : "; ",
+      state.where, state.where.empty() ? "" : " was still running"));
+}
+
+int Workers(const LaunchRequest& request, uint64_t clusters) {
+  int threads = request.threads;
+  if (threads == 0) threads = UsableCores();
+  return static_cast<int>(std::max<uint64_t>(std::min<uint64_t>(threads, clusters), 1));
 }
 
 Dim3 ClusterOf(const ptx::Function& entry) {
@@ -216,6 +227,27 @@ Dim3 ClusterOf(const ptx::Function& entry) {
   cluster.y = static_cast<uint32_t>(std::max<int64_t>(entry.cluster[1], 1));
   cluster.z = static_cast<uint32_t>(std::max<int64_t>(entry.cluster[2], 1));
   return cluster;
+}
+
+LaunchOptions OptionsFor(const EmulatorModule& module, const CompiledKernel& kernel,
+                         const LaunchRequest& request, const Dim3& cluster) {
+  const FlatKernel& flat = kernel.translated.flat;
+  LaunchOptions options;
+  options.grid = request.grid;
+  options.block = request.block;
+  options.cluster_blocks = static_cast<int>(cluster.count());
+  options.instructions = static_cast<int>(flat.instructions.size());
+  options.shared_bytes = static_cast<uint64_t>(flat.shared_bytes) + request.dynamic_shared_bytes;
+  if (kernel.translated.uses_reserved_shared)
+    options.shared_bytes = (options.shared_bytes + 15) / 16 * 16 + kReservedSharedBytes;
+  options.local_bytes = static_cast<uint64_t>(flat.local_bytes);
+  options.constants = module.constants().data();
+  options.constant_bytes = module.constant_bytes();
+  options.parameters = request.parameters.data();
+  options.parameter_bytes = request.parameters.size();
+  options.check_memory = request.check_memory;
+  options.check_races = request.check_races;
+  return options;
 }
 
 }  // namespace
@@ -240,24 +272,11 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
     result.fault_count = faults.count();
     return result;
   }
-  LaunchOptions options;
-  options.grid = request.grid;
-  options.block = request.block;
-  options.cluster_blocks = static_cast<int>(cluster.count());
-  options.instructions = static_cast<int>(flat.instructions.size());
-  options.shared_bytes = static_cast<uint64_t>(flat.shared_bytes) + request.dynamic_shared_bytes;
-  if (translated.uses_reserved_shared)
-    options.shared_bytes = (options.shared_bytes + 15) / 16 * 16 + kReservedSharedBytes;
-  options.local_bytes = static_cast<uint64_t>(flat.local_bytes);
-  options.constants = module.constants().data();
-  options.constant_bytes = module.constant_bytes();
-  options.parameters = request.parameters.data();
-  options.parameter_bytes = request.parameters.size();
-  options.check_memory = request.check_memory;
-  options.check_races = request.check_races;
-  const uint64_t clusters = request.grid.count() / cluster.count();
-  const int cores = request.threads > 0 ? request.threads : UsableCores();
-  const int workers = static_cast<int>(std::min<uint64_t>(cores, clusters));
+  const LaunchOptions options = OptionsFor(module, kernel, request, cluster);
+  // Without an instruction there is nothing to run.
+  const uint64_t clusters = flat.instructions.empty() ? 0 : request.grid.count() / cluster.count();
+  const uint64_t resident = Resident(module.module(), options);
+  const int workers = Workers(request, clusters);
   if (absl::Status fits = CheckFits(translated, options, workers); !fits.ok()) return fits;
   LaunchMemory launch_memory(memory, options, &faults);
 
@@ -270,7 +289,7 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   state.dynamic_shared_bytes = request.dynamic_shared_bytes;
   state.max_steps = request.max_steps;
   state.steps_of = StepsOf(translated);
-  Grid grid(&state, clusters, Resident(module.module(), options), workers);
+  Grid grid(&state, clusters, resident, workers);
   std::vector<std::vector<uint64_t>> counts(
       workers, std::vector<uint64_t>(2 * static_cast<size_t>(translated.counters) + 1, 0));
   std::vector<std::thread> threads;

@@ -74,13 +74,30 @@ void WarpBarrier(WarpContext* warp, uint32_t lanes) {
   if (lanes != 0) ClusterRunner::MemoryOf(*warp).WarpBarrier(WarpOf(warp), lanes);
 }
 
-void NotNamed(WarpContext* warp, uint32_t instruction, uint32_t lanes) {
-  if (lanes == 0) return;
-  const auto thread = static_cast<uint32_t>(WarpOf(warp) * kWarpLanes + __builtin_ctz(lanes));
-  ClusterRunner::FaultsOf(*warp).Add(
-      FaultKind::kInvalidShuffle, static_cast<int>(instruction),
-      ClusterRunner::MemoryOf(*warp).block(), thread, 0,
-      [] { return std::string("executes it, but the member mask does not name this lane"); });
+std::string MisuseText(Misuse kind, uint32_t limit) {
+  switch (kind) {
+    case Misuse::kNotNamed:
+      return "executes it, but the member mask does not name this lane";
+    case Misuse::kBranchIndex:
+      return absl::StrCat("its index is beyond the table, which has ", limit, " labels");
+    case Misuse::kSourceBytes:
+      return absl::StrCat("reads more than the ", limit, " bytes that it copies");
+    case Misuse::kMbarrierCount:
+      return absl::StrCat("the object expects 1 to ", limit, " arrivals, which its count is not");
+  }
+  return "";
+}
+
+void ReportMisuse(WarpContext* warp, uint32_t instruction, uint32_t lanes, uint32_t kind,
+                  uint32_t limit) {
+  const auto misuse = static_cast<Misuse>(kind);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto thread = static_cast<uint32_t>(WarpOf(warp) * kWarpLanes + __builtin_ctz(lanes));
+    ClusterRunner::FaultsOf(*warp).Add(
+        misuse == Misuse::kNotNamed ? FaultKind::kInvalidShuffle : FaultKind::kUndefinedBehavior,
+        static_cast<int>(instruction), ClusterRunner::MemoryOf(*warp).block(), thread, 0,
+        [&] { return MisuseText(misuse, limit); });
+  }
 }
 
 uint32_t Shuffle(WarpContext* warp, uint32_t instruction, uint32_t lanes, uint32_t mode,
@@ -167,8 +184,8 @@ void Wmma(WarpContext* warp, const WmmaSite* site, const uint64_t* addresses,
 
 const RuntimeFunctions& LaunchFunctions() {
   static const RuntimeFunctions functions = {
-      &Load, &Store, &Atomic, &Fence, &WarpBarrier, &NotNamed,  &Shuffle,
-      &Mma,  &Tiles, &Wmma,   &Copy,  &BulkCopy,    &CopyGroup, &Mbarrier};
+      &Load, &Store, &Atomic, &Fence, &WarpBarrier, &ReportMisuse, &Shuffle,
+      &Mma,  &Tiles, &Wmma,   &Copy,  &BulkCopy,    &CopyGroup,    &Mbarrier};
   return functions;
 }
 

@@ -258,11 +258,12 @@ int WarpScheduler::waiting_instruction() const {
   return -1;
 }
 
-int WarpScheduler::spinning_instruction() const {
+WarpScheduler::Spot WarpScheduler::Spinning() const {
   for (const Group& group : groups_) {
-    if (group.state == State::kReady) return kernel_->flow.blocks[group.block].begin;
+    const BasicBlock& block = kernel_->flow.blocks[group.block];
+    if (group.state == State::kReady && block.begin != block.end) return {block.begin, group.lanes};
   }
-  return -1;
+  return {};
 }
 
 void WarpScheduler::Kill() {

@@ -50,8 +50,13 @@ class WarpScheduler {
   // does.
   uint32_t waiting() const;
   int waiting_instruction() const;
-  // Where the first group that can run is: the beginning of a loop's block, at a yield.
-  int spinning_instruction() const;
+  // The first group that can run, and its next instruction: the beginning of a loop's block, at a
+  // yield. -1: none.
+  struct Spot {
+    int instruction = -1;
+    uint32_t lanes = 0;
+  };
+  Spot Spinning() const;
   // No lane runs any more.
   void Kill();
 

@@ -27,6 +27,8 @@ const char* FaultKindName(FaultKind kind) {
       return "invalid_shuffle";
     case FaultKind::kResourceLimit:
       return "resource_limit";
+    case FaultKind::kUndefinedBehavior:
+      return "undefined_behavior";
   }
   return "unknown";
 }

@@ -25,6 +25,7 @@ enum class FaultKind : uint8_t {
   kDeadlock,
   kInvalidShuffle,
   kResourceLimit,
+  kUndefinedBehavior,
 };
 
 // "out_of_bounds", "misaligned" ...

@@ -88,6 +88,13 @@ absl::Status WarpEmitter::MemoryBarrier(const Instruction& i) {
   if (count != 2 || !(i.Has("init") || tx || i.Has("complete_tx"))) return Unsupported(i);
   absl::StatusOr<Value*> operand = number(1, 32);
   if (!operand.ok()) return operand.status();
+  if (i.Has("init")) {
+    constexpr uint32_t kMostArrivals = (1 << 20) - 1;
+    Value* less = builder_.CreateSub(*operand, Splat(1, 64));  // 0 becomes the largest
+    Value* wrong = builder_.CreateICmpUGE(less, Splat(kMostArrivals, 64));
+    ReportMisuse(Misuse::kMbarrierCount, builder_.CreateAnd(ToBits(wrong), active_bits_),
+                 kMostArrivals);
+  }
   const MbarrierOp op = i.Has("init") ? MbarrierOp::kInit
                         : tx          ? MbarrierOp::kExpectTx
                                       : MbarrierOp::kCompleteTx;

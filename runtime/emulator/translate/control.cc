@@ -68,8 +68,7 @@ void WarpEmitter::BranchTo(int target, int block) {
   Return(RunResult::kDiverge, target);
 }
 
-// brx.idx index, {labels}: an index beyond the table is undefined behaviour in PTX; it takes the
-// last label here.
+// brx.idx index, {labels}: an index beyond the table, which is reported, takes the last label.
 absl::Status WarpEmitter::BranchTable(const Instruction& i, int block) {
   if (i.operands.size() != 2 || i.operands[1].elements.empty()) return Unsupported(i);
   absl::StatusOr<Value*> index = Get(i.operands[0], 32);
@@ -78,6 +77,9 @@ absl::Status WarpEmitter::BranchTable(const Instruction& i, int block) {
   auto block_of = [&](size_t label) {
     return Splat(static_cast<uint64_t>(flow_.block_of[labels[label].integer]), 32);
   };
+  Value* beyond = builder_.CreateICmpUGE(*index, Splat(labels.size(), 32));
+  ReportMisuse(Misuse::kBranchIndex, builder_.CreateAnd(ToBits(beyond), active_bits_),
+               static_cast<uint32_t>(labels.size()));
   Value* targets = block_of(labels.size() - 1);
   for (size_t label = 0; label + 1 < labels.size(); ++label) {
     Value* here = builder_.CreateICmpEQ(*index, Splat(label, 32));
@@ -115,6 +117,25 @@ absl::Status WarpEmitter::Exit(const Instruction& i, int block) {
   return absl::OkStatus();
 }
 
+// What ptxas refuses. `count` may be null.
+absl::Status WarpEmitter::CheckBarrier(const Instruction& i, const Operand& id,
+                                       const Operand* count) {
+  constexpr int64_t kBarriers = 16;  // of a block
+  auto wrong = [&](const std::string& why) {
+    return absl::InvalidArgumentError(absl::StrCat("line ", i.line, ": ", i.Name(), ": ", why));
+  };
+  if (id.kind == Operand::Kind::kInteger && (id.integer < 0 || id.integer >= kBarriers))
+    return wrong(
+        absl::StrCat("barrier ", id.integer, "; a block has the barriers 0 to ", kBarriers - 1));
+  const bool is_number = count != nullptr && count->kind == Operand::Kind::kInteger;
+  if (i.Has("arrive") && (count == nullptr || (is_number && count->integer == 0)))
+    return wrong("it needs the number of threads that the barrier waits for");
+  if (is_number && count->integer % kWarpLanes != 0)
+    return wrong(
+        absl::StrCat(count->integer, " threads; a barrier counts a multiple of ", kWarpLanes));
+  return absl::OkStatus();
+}
+
 // bar.sync a [, b]; bar.arrive a, b; bar.red.op.type d, a [, b], c; barrier.cluster.arrive and wait
 absl::Status WarpEmitter::Barrier(const Instruction& i, int block) {
   Value* id = Splat(0, 32);
@@ -124,11 +145,14 @@ absl::Status WarpEmitter::Barrier(const Instruction& i, int block) {
     const size_t first = reduces ? 1 : 0;
     const size_t last = i.operands.size() - (reduces ? 1 : 0);  // before the predicate
     if (i.operands.size() < first + 1 || last < first + 1) return Unsupported(i);
+    const Operand* counted = first + 1 < last ? &i.operands[first + 1] : nullptr;
+    absl::Status status = CheckBarrier(i, i.operands[first], counted);
+    if (!status.ok()) return status;
     absl::StatusOr<Value*> got = Get(i.operands[first], 32);
     if (!got.ok()) return got.status();
     id = *got;
-    if (first + 1 < last) {
-      got = Get(i.operands[first + 1], 32);
+    if (counted != nullptr) {
+      got = Get(*counted, 32);
       if (!got.ok()) return got.status();
       count = *got;
     }

@@ -2,6 +2,7 @@
 // may access the bytes before they are waited for is the memory's affair (memory/async_copies.h).
 #include <cstddef>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/emulator/isa/atomic.h"
 #include "runtime/emulator/translate/warp_emitter.h"
 
@@ -68,7 +69,17 @@ absl::Status WarpEmitter::CopySmall(const Instruction& i) {
     absl::StatusOr<Value*> got = Get(fourth, is_predicate ? 1 : 32);
     if (!got.ok()) return got.status();
     // A predicate says that the source is ignored.
-    source_bytes = is_predicate ? builder_.CreateSelect(*got, Splat(0, 32), source_bytes) : *got;
+    if (fourth.kind == Operand::Kind::kInteger && (fourth.integer < 0 || fourth.integer > bytes))
+      return absl::InvalidArgumentError(absl::StrCat("line ", i.line, ": ", i.Name(), ": reads ",
+                                                     fourth.integer, " bytes; it copies ", bytes));
+    if (is_predicate) {
+      source_bytes = builder_.CreateSelect(*got, Splat(0, 32), source_bytes);
+    } else {
+      Value* more = builder_.CreateICmpUGT(*got, source_bytes);
+      ReportMisuse(Misuse::kSourceBytes, builder_.CreateAnd(ToBits(more), active_bits_),
+                   static_cast<uint32_t>(bytes));
+      source_bytes = builder_.CreateSelect(more, source_bytes, *got);
+    }
   }
   Value* sizes = Scratch(2, kWarpLanes * 4);
   builder_.CreateAlignedStore(source_bytes, sizes, llvm::Align(64));

@@ -88,8 +88,7 @@ absl::Status WarpEmitter::WaitForLanes(const Instruction& i, int block) {
   llvm::BasicBlock* go_on = llvm::BasicBlock::Create(module_.getContext(), "go_on", function_);
   builder_.CreateCondBr(builder_.CreateICmpEQ(differs, builder_.getInt32(0)), go_on, wait);
   builder_.SetInsertPoint(wait);
-  CallRuntime(reinterpret_cast<const void*>(runtime_.not_named), builder_.getVoidTy(),
-              {context_, builder_.getInt32(static_cast<uint32_t>(position_)), not_named});
+  ReportMisuse(Misuse::kNotNamed, not_named, 0);
   if (kernel_.meeting_of[block] >= 0) {
     absl::Status status = LeaveOperands(i);
     if (!status.ok()) return status;

@@ -24,6 +24,13 @@
 
 namespace stax::emulator {
 
+enum class Misuse : uint32_t {
+  kNotNamed,       // a lane is at an instruction whose member mask does not name it
+  kBranchIndex,    // brx.idx: beyond the table, which has `limit` labels
+  kSourceBytes,    // cp.async: reads more than the `limit` bytes that it writes
+  kMbarrierCount,  // mbarrier.init: the count is 0 or more than `limit`
+};
+
 // What translated code calls. `lanes` are those that take part.
 struct RuntimeFunctions {
   // Values: elements x 32 of the site's element size.
@@ -36,8 +43,8 @@ struct RuntimeFunctions {
                  const void* operand, const void* compare, void* old);
   void (*fence)(WarpContext*, const MemorySite*, uint32_t lanes);
   void (*warp_barrier)(WarpContext*, uint32_t lanes);
-  // Lanes that are at an instruction whose member mask does not name them.
-  void (*not_named)(WarpContext*, uint32_t instruction, uint32_t lanes);
+  // Lanes that do what PTX does not allow. `limit`: the number that Misuse speaks of.
+  void (*misuse)(WarpContext*, uint32_t instruction, uint32_t lanes, uint32_t kind, uint32_t limit);
   // isa::Shuffle; gives the lanes whose source is in range.
   uint32_t (*shuffle)(WarpContext*, uint32_t instruction, uint32_t lanes, uint32_t mode,
                       const uint32_t* value, const uint32_t* b, const uint32_t* c,

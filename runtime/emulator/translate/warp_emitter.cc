@@ -128,6 +128,12 @@ llvm::Value* WarpEmitter::CallRuntime(const void* function, llvm::Type* result,
                              arguments);
 }
 
+void WarpEmitter::ReportMisuse(Misuse kind, Value* lanes, uint32_t limit) {
+  CallRuntime(reinterpret_cast<const void*>(runtime_.misuse), builder_.getVoidTy(),
+              {context_, builder_.getInt32(static_cast<uint32_t>(position_)), lanes,
+               builder_.getInt32(static_cast<uint32_t>(kind)), builder_.getInt32(limit)});
+}
+
 int WarpEmitter::NextBlock(int block) const { return flow_.block_of[flow_.blocks[block].end]; }
 
 absl::Status WarpEmitter::EmitBlock(int block) {

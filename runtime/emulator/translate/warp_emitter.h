@@ -50,6 +50,7 @@ class WarpEmitter {
   absl::Status Dispatch(const Instruction& instruction);
   static absl::Status Unsupported(const Instruction& instruction, const std::string& why = "");
   void Count(int counter, Value* lanes);
+  void ReportMisuse(Misuse kind, Value* lanes, uint32_t limit);
   // Calls a function of the host.
   Value* CallRuntime(const void* function, llvm::Type* result, llvm::ArrayRef<Value*> arguments);
 
@@ -129,6 +130,8 @@ class WarpEmitter {
   absl::Status BranchTable(const Instruction& instruction, int block);
   absl::Status Exit(const Instruction& instruction, int block);
   absl::Status Barrier(const Instruction& instruction, int block);
+  static absl::Status CheckBarrier(const Instruction& instruction, const Operand& id,
+                                   const Operand* count);
 
   absl::Status WaitForLanes(const Instruction& instruction, int block);  // meeting.cc
   absl::Status LeaveOperands(const Instruction& instruction);
