@@ -92,8 +92,10 @@ absl::StatusOr<std::string> KernelName(const ptx::Module& module, const Options&
   return only;
 }
 
-// What it prints.
-absl::StatusOr<emulator::LaunchResult> Emulate(const std::string& path, const Options& options) {
+// Prints what is to be told, unless it is `unordered`: something was found, or ended the launch, on
+// several threads of this machine, and what it was may depend on them.
+absl::StatusOr<emulator::LaunchResult> EmulateOnce(const std::string& path, const Options& options,
+                                                   bool* unordered) {
   absl::StatusOr<emulator::LaunchRequest> request = RequestFor(options);
   if (!request.ok()) return request.status();
   std::vector<KernelArgument> arguments;
@@ -130,12 +132,23 @@ absl::StatusOr<emulator::LaunchResult> Emulate(const std::string& path, const Op
   absl::StatusOr<emulator::LaunchResult> result =
       emulator::Launch(**module, **kernel, *request, &memory);
   if (!result.ok()) return result.status();
+  *unordered = options.threads == 0 && result->threads > 1 &&
+               (result->fault_count > 0 || !result->ended.ok());
+  if (*unordered) return result;
   if (result->ended.ok()) {
     if (absl::Status status = WriteOutputs(arguments); !status.ok()) return status;
   }
   std::cout << (options.json ? EmuJson(**module, **kernel, *result, options.report)
                              : EmuText(**module, **kernel, *result, options.report));
   return result;
+}
+
+absl::StatusOr<emulator::LaunchResult> Emulate(const std::string& path, Options options) {
+  bool unordered = false;
+  absl::StatusOr<emulator::LaunchResult> result = EmulateOnce(path, options, &unordered);
+  if (!unordered) return result;
+  options.threads = 1;
+  return EmulateOnce(path, options, &unordered);
 }
 
 int Main(int argc, char** argv) {
@@ -155,7 +168,9 @@ int Main(int argc, char** argv) {
   cli.Flag("instructions", "print what was counted of each instruction",
            &options.report.instructions);
   cli.Flag("json", "print faults and counters as JSON", &options.json);
-  cli.Option("threads", "N", "of this machine, for the blocks (default: all cores)",
+  cli.Option("threads", "N",
+             "of this machine, for the blocks (default: all cores, or one where the blocks' order "
+             "matters)",
              &options.threads);
   cli.Option("max-steps", "N",
              "end with an error after N instructions x threads (default 2^40; 0: never)",

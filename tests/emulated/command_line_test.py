@@ -48,6 +48,21 @@ trap; }
     "count.ptx": ".entry k() { REGS L: add.u32 %r1, %r1, 1; bra L; }\n",
     "empty.ptx": ".entry k() { }\n",
     "two.ptx": ".entry a() { ret; }\n.entry b() { ret; }\n",
+    # A barrier over the grid; then everyone writes the same word, and one block one out of bounds.
+    "meet.ptx": """.entry k(.param .u64 p) { REGS
+ld.param.u64 %rd1, [p]; mov.u32 %r1, %nctaid.x; atom.acq_rel.gpu.global.add.u32 %r2, [%rd1], 1;
+L: ld.acquire.gpu.global.u32 %r3, [%rd1]; setp.lt.u32 %p1, %r3, %r1; @%p1 bra L;
+mov.u32 %r4, %ctaid.x; st.global.u32 [%rd1+4], %r4; setp.eq.u32 %p2, %r4, 7; @%p2 st.global.u32 [%rd1+64], %r4;
+ret; }
+""",
+    # Blocks that meet nowhere.
+    "race.ptx": """.entry k(.param .u64 p) { REGS
+ld.param.u64 %rd1, [p]; mov.u32 %r4, %ctaid.x; st.global.u32 [%rd1+4], %r4; ret; }
+""",
+    "spin.ptx": """.entry k() { REGS mov.u32 %r4, %ctaid.x;
+L: mov.u64 %rd1, %globaltimer; add.u32 %r4, %r4, 1;
+bra L; }
+""",
     "trap.ptx": ".entry k() {\ntrap; }\n",
     "deep.ptx": "".join([".func f0() { ret; }\n"] + [".func f%d() { call f%d; ret; }\n" % (i, i - 1) for i in
                                                       range(1, 2000)]) + ".entry k() { call f1999; ret; }\n",
@@ -142,6 +157,28 @@ def found(words, message, folder):
     return "" if code == 1 and message in text else "exit code %d: %s" % (code, text)
 
 
+# Words, exit code, what is in the report.
+REPEATED = [
+    (["meet.ptx", "--grid=40", "--block=32", "--arg=inout:zeros.npy"], 1, "out_of_bounds"),
+    (["race.ptx", "--grid=500", "--block=64", "--arg=inout:zeros.npy"], 1, "global_race"),
+    (["spin.ptx", "--grid=5", "--block=64", "--max-steps=1000000"], 2, "line 5: thread (0,0,0) of block (0,0,0)"),
+]
+
+
+def repeated(words, code, message, folder):
+    """What differs between runs in different processes: addresses, how often a loop was gone round, who came first."""
+    reports = set()
+    for _ in range(3):
+        np.save(os.path.join(folder, "zeros.npy"), np.zeros(4, np.uint32))
+        actual, text, error = run(words + ["--json"], folder)
+        if actual != code or message not in text:
+            return "exit code %d: %s%s" % (actual, text, error)
+        reports.add(text)
+    return "" if len(reports) == 1 else "%d different reports: %s" % (
+        len(reports), [sorted(set(text.splitlines()) - set.intersection(*(set(r.splitlines()) for r in reports)))[:3]
+                       for text in reports])
+
+
 def good(words, expected, folder):
     code, _, text = run(words, folder)
     if code != 0:
@@ -163,6 +200,8 @@ def main():
         cases.record("counters by instruction", instructions(folder))
         cases.record("a fault before a trap", trapped(folder))
         cases.record("one fault", found(["fault.ptx", "--arg=out:u32[5]:y.npy"], "\n1 fault, 1 shown\n", folder))
+        for words, code, message in REPEATED:
+            cases.record("the same in every run: " + words[0], repeated(words, code, message, folder))
         for block in (1, 31, 33, 1023, 1024):
             words = ["copy.ptx", "--block=%d" % block, "--arg=out:u32[%d]:y.npy" % block, "--arg=u32:4294967290"]
             expected = np.arange(block, dtype=np.uint32) * np.uint32(3) + np.uint32(4294967290)

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/cpu/thread_pool.h"
+#include "runtime/emulator/launch/block_order.h"
 #include "runtime/emulator/launch/chip.h"
 #include "runtime/emulator/launch/cluster_runner.h"
 #include "runtime/host_memory.h"
@@ -214,9 +215,9 @@ absl::Status WhyStopped(LaunchState& state) {
       state.where, state.where.empty() ? "" : " was still running"));
 }
 
-int Workers(const LaunchRequest& request, uint64_t clusters) {
+int Workers(const FlatKernel& kernel, const LaunchRequest& request, uint64_t clusters) {
   int threads = request.threads;
-  if (threads == 0) threads = UsableCores();
+  if (threads == 0) threads = DependsOnBlockOrder(kernel) ? 1 : UsableCores();
   return static_cast<int>(std::max<uint64_t>(std::min<uint64_t>(threads, clusters), 1));
 }
 
@@ -276,7 +277,7 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   // Without an instruction there is nothing to run.
   const uint64_t clusters = flat.instructions.empty() ? 0 : request.grid.count() / cluster.count();
   const uint64_t resident = Resident(module.module(), options);
-  const int workers = Workers(request, clusters);
+  const int workers = Workers(flat, request, clusters);
   if (absl::Status fits = CheckFits(translated, options, workers); !fits.ok()) return fits;
   LaunchMemory launch_memory(memory, options, &faults);
 
@@ -298,6 +299,7 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   grid.Work(0, counts[0]);
   for (std::thread& thread : threads) thread.join();
   if (state.stopped) result.ended = WhyStopped(state);
+  result.threads = workers;
   result.faults = faults.Faults();
   result.fault_count = faults.count();
   result.executed.resize(flat.instructions.size());

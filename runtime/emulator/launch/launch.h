@@ -26,7 +26,8 @@ struct LaunchRequest {
   std::vector<uint8_t> parameters;  // as the kernel's .param memory
   bool check_memory = true;
   bool check_races = true;
-  int threads = 0;  // of the host; 0: all cores
+  // Of the host; 0: all cores, or one where the blocks' order matters (block_order.h).
+  int threads = 0;
   // The launch ends with an error at about so many instructions x threads; 0: it runs on.
   uint64_t max_steps = kDefaultMaxSteps;
 };
@@ -41,6 +42,7 @@ struct LaunchResult {
   // OK: all threads have ended. Aborted: one ran into `trap`; ResourceExhausted: max_steps are
   // over. What was found and counted until then is below.
   absl::Status ended;
+  int threads = 1;  // of the host that ran it; what one alone found is found in every run
   std::vector<Fault> faults;
   int64_t fault_count = 0;                 // all, also those that are left out of `faults`
   std::vector<InstructionCount> executed;  // by instruction of the flat kernel
