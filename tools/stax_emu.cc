@@ -31,6 +31,7 @@ struct Options {
   int64_t shared_bytes = 0;
   std::vector<std::string> arguments;
   std::string check = "all";
+  bool cooperative = false;
   int64_t threads = 0;
   int64_t max_steps = emulator::kDefaultMaxSteps;
   EmuReportOptions report;
@@ -67,6 +68,7 @@ absl::StatusOr<emulator::LaunchRequest> RequestFor(const Options& options) {
   request.max_steps = static_cast<uint64_t>(options.max_steps);
   request.dynamic_shared_bytes = static_cast<uint64_t>(options.shared_bytes);
   request.threads = static_cast<int>(options.threads);
+  request.cooperative = options.cooperative;
   const std::string& check = options.check;
   if (check != "all" && check != "memory" && check != "race" && check != "none")
     return absl::InvalidArgumentError(
@@ -168,6 +170,8 @@ int Main(int argc, char** argv) {
   cli.Flag("instructions", "print what was counted of each instruction",
            &options.report.instructions);
   cli.Flag("json", "print faults and counters as JSON", &options.json);
+  cli.Flag("cooperative", "all blocks are on the device together, for grid.sync()",
+           &options.cooperative);
   cli.Option("threads", "N",
              "of this machine, for the blocks (default: all cores, or one where the blocks' order "
              "matters)",

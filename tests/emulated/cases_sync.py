@@ -93,6 +93,17 @@ def grid_barrier(rng, size):
             scalar(n), scalar(steps), Out(buffers[0], initial=start), Out(buffers[1]), count])
 
 
+@case("grid_sync", [(1, 1, 32), (4, 3, 48), (3, 132, 64)])
+def grid_sync(rng, size):
+    rounds, grid, block = size
+    buffers = [rng.integers(-1000, 1000, grid * block, np.int32), zeros(grid * block, np.int32)]
+    start = list(buffers)
+    for step in range(rounds):
+        buffers[1 - step % 2] = np.roll(buffers[step % 2], -block - 1) + np.int32(step)
+    yield Launch("grid_rotate", grid, block, [
+        scalar(rounds), Out(buffers[0], initial=start[0]), Out(buffers[1], initial=start[1])], cooperative=True)
+
+
 @case("cooperative_groups", [(1, 1), (5, 16), (9, 100)])
 def cooperative_groups(rng, size):
     rows, columns = size

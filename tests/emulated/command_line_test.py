@@ -5,6 +5,7 @@ command_line_test.py STAX_EMU
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,10 @@ BAD = [
     (["count.ptx", "--max-steps=1000000"], 2,
      "k is not done after 1000000 steps (instructions x threads), which is the limit; line 4: thread (0,0,0) of block "
      "(0,0,0) was still running"),
+    (["grid_sync.ptx", "--kernel=grid_rotate", "--grid=2", "--block=32", "--arg=i32:1", "--arg=out:i32[64]:y.npy",
+      "--arg=out:i32[64]:z.npy", "--check=none"], 1,
+     "grid_rotate: line 113: thread (0,0,0) of block (0,0,0) ran into trap; it uses grid.sync() (%envreg1), which needs "
+     "a cooperative launch (stax-emu --cooperative)"),
     (["deep.ptx"], 2, "deep.ptx: line 1503: f1499: calls are nested deeper than 500"),
     (COPY + ["--arg=out:u32[5]:/nowhere/y.npy", "--arg=u32:1"], 2,
      "cannot write /nowhere/y.npy: No such file or directory"),
@@ -193,6 +198,8 @@ def main():
         for name, text in FILES.items():
             with open(os.path.join(folder, name), "w") as file:
                 file.write(HEADER + text.replace("REGS", REGISTERS.strip()))
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "ptx", "grid_sync.O3.ptx"),
+                    folder + "/grid_sync.ptx")
         for words, code, message in BAD:
             actual, _, text = run(words, folder)
             same = actual == code and text == "stax-emu: " + message and not os.path.exists(folder + "/y.npy")
@@ -200,6 +207,11 @@ def main():
         cases.record("counters by instruction", instructions(folder))
         cases.record("a fault before a trap", trapped(folder))
         cases.record("one fault", found(["fault.ptx", "--arg=out:u32[5]:y.npy"], "\n1 fault, 1 shown\n", folder))
+        # 132 multiprocessors with 32 blocks.
+        words = ["two.ptx", "--kernel=a", "--cooperative", "--grid=4225"]
+        cases.record("a cooperative grid that is too large", found(
+            words, "a cooperative grid of 4225 blocks; the device has room for 4224 at a time", folder))
+        cases.record("a cooperative grid", "" if run(words[:-1] + ["--grid=4224"], folder)[0] == 0 else "exit code")
         for words, code, message in REPEATED:
             cases.record("the same in every run: " + words[0], repeated(words, code, message, folder))
         for block in (1, 31, 33, 1023, 1024):

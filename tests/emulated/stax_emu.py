@@ -69,6 +69,7 @@ class Launch:
     block: tuple
     args: list
     smem: int = 0
+    cooperative: bool = False
 
 
 def scalar(value, dtype="i32"):
@@ -98,6 +99,8 @@ def command(emu, ptx, launch, folder, *options):
               (("grid", launch.grid), ("block", launch.block))]
     if launch.smem:
         words.append("--smem=%d" % launch.smem)
+    if launch.cooperative:
+        words.append("--cooperative")
     outputs = {}
     for number, arg in enumerate(launch.args):
         path = os.path.join(folder, "%d.npy" % number)

@@ -101,6 +101,8 @@ void ClusterRunner::Start(uint64_t cluster) {
       context.cluster_ctarank = static_cast<uint32_t>(rank);
       context.cluster_nctarank = static_cast<uint32_t>(memory_.blocks());
       context.is_explicit_cluster = launch_.explicit_cluster ? 1 : 0;
+      context.envreg[1] = static_cast<uint32_t>(launch_.grid_workspace >> 32);
+      context.envreg[2] = static_cast<uint32_t>(launch_.grid_workspace);
       context.smid = numbers[rank] % kMultiprocessors;
       context.nsmid = kMultiprocessors;
     }

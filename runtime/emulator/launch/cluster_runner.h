@@ -29,6 +29,7 @@ struct LaunchState {
   Dim3 cluster;
   bool explicit_cluster = false;
   uint64_t dynamic_shared_bytes = 0;
+  uint64_t grid_workspace = 0;  // its address, of a cooperative launch
   // Moves on when a block ends or a thread changes memory: nothing that spins can see anything new
   // while it stands.
   std::atomic<uint64_t> progress = 0;

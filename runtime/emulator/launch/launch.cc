@@ -207,8 +207,13 @@ std::vector<uint64_t> StepsOf(const TranslatedKernel& kernel) {
 absl::Status WhyStopped(LaunchState& state) {
   const std::string& name = state.kernel->flat.name;
   absl::MutexLock lock(&state.mutex);
+  const bool lacks_workspace = state.kernel->uses_grid_workspace && state.grid_workspace == 0;
   if (!state.trap.empty())
-    return absl::AbortedError(absl::StrCat(name, ": ", state.trap));
+    return absl::AbortedError(absl::StrCat(name, ": ", state.trap,
+                                           lacks_workspace
+                                               ? "; it uses grid.sync() (%envreg1), which needs a "
+                                                 "cooperative launch (stax-emu --cooperative)"
+                                               : ""));
   return absl::ResourceExhaustedError(absl::StrCat(
       name, " is not done after ", state.max_steps,
       " steps (instructions x threads), which is the limit", state.where.empty() ? "" : "; ",
@@ -220,6 +225,30 @@ int Workers(const FlatKernel& kernel, const LaunchRequest& request, uint64_t clu
   if (threads == 0) threads = DependsOnBlockOrder(kernel) ? 1 : UsableCores();
   return static_cast<int>(std::max<uint64_t>(std::min<uint64_t>(threads, clusters), 1));
 }
+
+// What cooperative_groups expects: its size and the word of the barrier, both 32 bits.
+class GridWorkspace {
+ public:
+  explicit GridWorkspace(GlobalMemory* memory) : memory_(memory) {}
+  ~GridWorkspace() { memory_->Free(words_); }
+  GridWorkspace(const GridWorkspace&) = delete;
+  GridWorkspace& operator=(const GridWorkspace&) = delete;
+
+  absl::Status Make() {
+    constexpr size_t kBytes = 2 * sizeof(uint32_t);
+    absl::StatusOr<void*> words = memory_->Allocate(kBytes);
+    if (!words.ok()) return words.status();
+    words_ = *words;
+    static_cast<uint32_t*>(words_)[0] = kBytes;
+    memory_->MarkWritten(words_, kBytes);
+    return absl::OkStatus();
+  }
+  uint64_t address() const { return reinterpret_cast<uintptr_t>(words_); }
+
+ private:
+  GlobalMemory* memory_;
+  void* words_ = nullptr;
+};
 
 Dim3 ClusterOf(const ptx::Function& entry) {
   Dim3 cluster;
@@ -277,6 +306,20 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   // Without an instruction there is nothing to run.
   const uint64_t clusters = flat.instructions.empty() ? 0 : request.grid.count() / cluster.count();
   const uint64_t resident = Resident(module.module(), options);
+  if (request.cooperative && clusters > resident) {
+    faults.Add(FaultKind::kResourceLimit, -1, 0, 0, 0, [&] {
+      return absl::StrCat("a cooperative grid of ", request.grid.count(),
+                          " blocks; the device has room for ", resident * cluster.count(),
+                          " at a time");
+    });
+    result.faults = faults.Faults();
+    result.fault_count = faults.count();
+    return result;
+  }
+  GridWorkspace workspace(memory);
+  if (request.cooperative) {
+    if (absl::Status made = workspace.Make(); !made.ok()) return made;
+  }
   const int workers = Workers(flat, request, clusters);
   if (absl::Status fits = CheckFits(translated, options, workers); !fits.ok()) return fits;
   LaunchMemory launch_memory(memory, options, &faults);
@@ -288,6 +331,7 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   state.cluster = cluster;
   state.explicit_cluster = kernel.entry->cluster[0] > 0 || kernel.entry->explicit_cluster;
   state.dynamic_shared_bytes = request.dynamic_shared_bytes;
+  state.grid_workspace = workspace.address();
   state.max_steps = request.max_steps;
   state.steps_of = StepsOf(translated);
   Grid grid(&state, clusters, resident, workers);

@@ -28,6 +28,9 @@ struct LaunchRequest {
   bool check_races = true;
   // Of the host; 0: all cores, or one where the blocks' order matters (block_order.h).
   int threads = 0;
+  // All blocks are on the device at the same time, and %envreg1 and %envreg2 have the address of a
+  // workspace for barriers over the grid (cooperative_groups: grid.sync()).
+  bool cooperative = false;
   // The launch ends with an error at about so many instructions x threads; 0: it runs on.
   uint64_t max_steps = kDefaultMaxSteps;
 };

@@ -134,6 +134,8 @@ size_t UniformOffset(const std::string& name) {
       {"%nclusterid.y", offsetof(WarpContext, nclusterid) + 4},
       {"%nclusterid.z", offsetof(WarpContext, nclusterid) + 8},
       {"%cluster_ctarank", offsetof(WarpContext, cluster_ctarank)},
+      {"%envreg1", offsetof(WarpContext, envreg) + 4},
+      {"%envreg2", offsetof(WarpContext, envreg) + 8},
       {"%cluster_nctarank", offsetof(WarpContext, cluster_nctarank)},
       {"%warpid", offsetof(WarpContext, warpid)},
       {"%nwarpid", offsetof(WarpContext, nwarpid)},
@@ -188,6 +190,7 @@ Value* WarpEmitter::Special(const std::string& name) {
   }
   constexpr const char* kReserved = "%reserved_smem_offset_";
   if (absl::StartsWith(name, kReserved)) return ReservedShared(name.substr(strlen(kReserved)));
+  if (name == "%envreg1" || name == "%envreg2") kernel_.uses_grid_workspace = true;
   const size_t offset = UniformOffset(name);
   return offset == 0 ? nullptr : builder_.CreateVectorSplat(kWarpLanes, LoadMember(offset));
 }

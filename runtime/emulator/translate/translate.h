@@ -103,6 +103,7 @@ struct TranslatedKernel {
   // different places; -1: there is one place.
   std::vector<int> meeting_of;
   bool uses_reserved_shared = false;
+  bool uses_grid_workspace = false;  // reads its address: %envreg1, %envreg2
 };
 
 // InvalidArgument "line N: INSTRUCTION is not supported" for what is not.

@@ -30,6 +30,8 @@ struct WarpContext {
   uint32_t smid = 0;
   uint32_t nsmid = 1;
   uint32_t gridid = 0;
+  // [1] and [2]: high and low word of the address of a cooperative grid's workspace; 0 without.
+  uint32_t envreg[3] = {0, 0, 0};
   uint32_t total_smem_size = 0;
   uint32_t dynamic_smem_size = 0;
   uint32_t reserved_smem_offset = 0;
