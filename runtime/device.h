@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -29,6 +30,14 @@ class LoadedKernel {
   // kernel do wrong: only the emulator does.
   virtual absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes,
                               int64_t grid, StreamHandle stream) = 0;
+};
+
+// Launches recorded once and submitted together (S9.9). Must not outlive its Device and kernels.
+class LaunchGraph {
+ public:
+  virtual ~LaunchGraph() = default;
+  // Asynchronous on `stream`; the kernels get what they got when they were recorded.
+  virtual absl::Status Replay(StreamHandle stream) = 0;
 };
 
 struct DeviceInfo {
@@ -57,6 +66,16 @@ class Device {
 
   // InvalidArgument when the variant is for another kind or a newer architecture.
   virtual absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) = 0;
+
+  virtual bool RecordsGraphs() const { return false; }
+  // Whether launches on `stream` are being recorded by the host program.
+  virtual bool IsRecording(StreamHandle /*stream*/) { return false; }
+  // What `launches` puts on the stream it is given (launches and copies within the device) is
+  // recorded and does not run. Unimplemented where RecordsGraphs() is false.
+  virtual absl::StatusOr<std::unique_ptr<LaunchGraph>> Record(
+      absl::FunctionRef<absl::Status(StreamHandle)> /*launches*/) {
+    return absl::UnimplementedError("the device records no graphs");
+  }
 };
 
 // "cuda", "cuda:0", "cpu", "emu". InvalidArgument for another name (lists them); Unavailable when

@@ -11,6 +11,7 @@
 #include "ir/artifact/program_verify.h"
 #include "ir/index_expr.h"
 #include "ir/loop_nest.h"
+#include "runtime/graph_policy.h"
 #include "runtime/memory_plan.h"
 #include "runtime/nest_line.h"
 #include "runtime/shapes.h"
@@ -52,6 +53,7 @@ class DeviceMemory {
     return absl::OkStatus();
   }
   void* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
 
  private:
   Device* device_ = nullptr;
@@ -111,7 +113,8 @@ struct Executor::State {
   std::vector<DeviceMemory> constants;         // one a buffer, empty for others
   std::map<std::vector<int64_t>, Plan> plans;  // by the values of the symbols, in name order
   DeviceMemory arena;
-  std::vector<void*> pointers;  // scratch of Run: address of each buffer
+  std::optional<GraphPolicy> graphs;  // when asked for; after the kernels that it records
+  std::vector<void*> pointers;        // scratch of Run: address of each buffer, then each output
 
   absl::Status Load();
   absl::Status LoadConstants();
@@ -125,6 +128,7 @@ struct Executor::State {
   absl::Status CheckSpecialised(absl::Span<const TensorRef> inputs) const;
   void BindPointers(const Plan& plan, absl::Span<const TensorRef> inputs,
                     absl::Span<const TensorRef> outputs);
+  absl::Status Submit(const Plan& plan, absl::Span<const TensorRef> outputs, StreamHandle stream);
   absl::Status LaunchAll(const Plan& plan, StreamHandle stream);
   absl::Status CopyOutputs(const Plan& plan, absl::Span<const TensorRef> outputs,
                            StreamHandle stream);
@@ -345,6 +349,18 @@ void Executor::State::BindPointers(const Plan& plan, absl::Span<const TensorRef>
   }
 }
 
+// All that a run puts on the stream.
+absl::Status Executor::State::Submit(const Plan& plan, absl::Span<const TensorRef> outputs,
+                                     StreamHandle stream) {
+  auto launch = [&](StreamHandle to) {
+    absl::Status status = LaunchAll(plan, to);
+    return status.ok() ? CopyOutputs(plan, outputs, to) : status;
+  };
+  if (!graphs.has_value()) return launch(stream);
+  for (const TensorRef& output : outputs) pointers.push_back(output.data);
+  return graphs->Run(pointers, launch, stream);
+}
+
 absl::Status Executor::State::LaunchAll(const Plan& plan, StreamHandle stream) {
   absl::InlinedVector<void*, 16> arguments;
   for (int l = 0; l < program.launches_size(); ++l) {
@@ -376,6 +392,18 @@ Executor::Executor(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Executor::~Executor() = default;
 
 const Program& Executor::program() const { return state_->program; }
+
+void Executor::UseGraphs() { state_->graphs.emplace(state_->program, state_->device); }
+
+int64_t Executor::graph_replays() const {
+  return state_->graphs.has_value() ? state_->graphs->replays() : 0;
+}
+
+std::string Executor::WhyNoGraphs() const {
+  return state_->graphs.has_value() ? state_->graphs->why_direct() : "not asked for";
+}
+
+int64_t Executor::temporary_bytes() const { return state_->arena.bytes(); }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(Program program, Device* device) {
   auto state = std::make_unique<State>();
@@ -445,8 +473,7 @@ absl::Status Executor::Run(absl::Span<const TensorRef> inputs, absl::Span<const 
   if (!plan.ok()) return plan.status();
   if (absl::Status status = state.CheckApart(**plan, inputs, outputs); !status.ok()) return status;
   state.BindPointers(**plan, inputs, outputs);
-  if (absl::Status status = state.LaunchAll(**plan, stream); !status.ok()) return status;
-  return state.CopyOutputs(**plan, outputs, stream);
+  return state.Submit(**plan, outputs, stream);
 }
 
 }  // namespace stax

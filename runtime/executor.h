@@ -50,6 +50,16 @@ class Executor {
   absl::Status Run(absl::Span<const TensorRef> inputs, absl::Span<const TensorRef> outputs,
                    StreamHandle stream);
 
+  // From now on launches go through graphs of the device where S9.9's conditions hold
+  // (runtime/graph_policy.h). Without it each is launched directly.
+  void UseGraphs();
+  // Runs that were replays of a graph.
+  int64_t graph_replays() const;
+  // Why no run goes through a graph: a condition of S9.9, or the failure; empty when runs may.
+  std::string WhyNoGraphs() const;
+  // The peak of the memory plan: bytes of the arena that temporaries share.
+  int64_t temporary_bytes() const;
+
   const Program& program() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ class FakeDevice : public Device {
     return absl::OkStatus();
   }
   absl::Status Copy(void* to, const void* from, size_t bytes, StreamHandle) override {
-    memcpy(to, from, bytes);
+    Do([=] { memcpy(to, from, bytes); });
     return absl::OkStatus();
   }
   absl::Status Synchronize() override {
@@ -43,9 +44,21 @@ class FakeDevice : public Device {
     return absl::OkStatus();
   }
   absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant&) override {
-    return std::make_unique<AddOne>(failure);
+    return std::make_unique<AddOne>(failure, *this);
+  }
+  bool RecordsGraphs() const override { return records; }
+  absl::StatusOr<std::unique_ptr<LaunchGraph>> Record(
+      absl::FunctionRef<absl::Status(StreamHandle)> launches) override {
+    log.emplace_back("record");
+    auto graph = std::make_unique<Graph>();
+    recorded_ = &graph->work;
+    absl::Status status = launches(nullptr);
+    recorded_ = nullptr;
+    if (!status.ok()) return status;
+    return graph;
   }
 
+  bool records = false;
   size_t limit = SIZE_MAX;
   absl::Status failure;  // of launches of what is loaded from now on
   int allocations = 0;
@@ -54,7 +67,8 @@ class FakeDevice : public Device {
  private:
   class AddOne : public LoadedKernel {
    public:
-    explicit AddOne(absl::Status failure) : failure_(std::move(failure)) {}
+    AddOne(absl::Status failure, FakeDevice& device)
+        : failure_(std::move(failure)), device_(device) {}
     absl::Status Launch(absl::Span<void* const> buffers, absl::Span<const int64_t> sizes, int64_t,
                         StreamHandle) override {
       if (buffers[0] == nullptr || buffers[1] == nullptr)
@@ -62,14 +76,32 @@ class FakeDevice : public Device {
       if (!failure_.ok()) return failure_;
       const auto* from = static_cast<const float*>(buffers[0]);
       auto* to = static_cast<float*>(buffers[1]);
-      for (int64_t i = 0; i < sizes[0]; ++i) to[i] = from[i] + 1;
+      const int64_t count = sizes.empty() ? 4 : sizes[0];
+      device_.Do([=] {
+        for (int64_t i = 0; i < count; ++i) to[i] = from[i] + 1;
+      });
       return absl::OkStatus();
     }
 
    private:
     absl::Status failure_;
+    FakeDevice& device_;
   };
+  struct Graph : LaunchGraph {
+    absl::Status Replay(StreamHandle) override {
+      for (const auto& step : work) step();
+      return absl::OkStatus();
+    }
+    std::vector<std::function<void()>> work;
+  };
+  // Now, or in each replay of what is being recorded.
+  void Do(std::function<void()> step) {
+    if (recorded_ == nullptr) return step();
+    recorded_->push_back(std::move(step));
+  }
+
   DeviceInfo info_;
+  std::vector<std::function<void()>>* recorded_ = nullptr;
 };
 
 Buffer MakeBuffer(const std::string& name, Buffer::Kind kind) {
@@ -205,6 +237,50 @@ TEST_F(ExecutorTest, TheValueOfAnInputThatSetsShapesIsReadWhenItIsThere) {
             "the model again with this value");
   // Of another size, it is another value; nothing is read beyond it.
   EXPECT_EQ(Run(3).code(), absl::StatusCode::kInvalidArgument);
+}
+
+// The same with sizes fixed: n is 4.
+Program FixedProgram() {
+  Program program = SampleProgram();
+  program.clear_symbols();
+  for (Buffer& buffer : *program.mutable_buffers()) {
+    buffer.set_dims(0, "4");
+    buffer.mutable_size_bytes()->set_number_value(16);
+  }
+  program.mutable_kernels(0)->set_loop_nest(
+      "nest k {\n  buffer a: f32[4] in\n  buffer b: f32[4] out\n  loop i0: 4\n"
+      "  %0 = load a[i0] : f32\n  store b[i0], %0\n}\n");
+  program.mutable_kernels(0)->mutable_variant()->set_grid_x("1");
+  return program;
+}
+
+TEST_F(ExecutorTest, GraphsReplayLaunchesAndCopiesWithNothingAllocatedNorWaitedFor) {
+  device_.records = true;
+  Make(FixedProgram());
+  executor_->UseGraphs();
+  std::vector<float> x(4, 1), y(4), again(4);
+  auto run = [&] {
+    absl::Status status = executor_->Run({Ref(x)}, {Ref(y), Ref(again)}, nullptr);
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(y, std::vector<float>(4, x[0] + 2));
+    EXPECT_EQ(again, y);
+  };
+  run();
+  const int allocations = device_.allocations;
+  device_.log.clear();
+  for (float value : {2.0F, 3.0F, 4.0F, 5.0F}) {
+    x.assign(4, value);
+    run();
+  }
+  EXPECT_EQ(executor_->graph_replays(), 4);
+  EXPECT_EQ(executor_->WhyNoGraphs(), "");
+  EXPECT_EQ(device_.allocations, allocations);
+  EXPECT_EQ(device_.log, std::vector<std::string>{"record"});
+  EXPECT_EQ(executor_->temporary_bytes(), 256);  // 16, to a multiple of 256
+  std::vector<float> other(4);
+  EXPECT_TRUE(executor_->Run({Ref(x)}, {Ref(y), Ref(other)}, nullptr).ok());
+  EXPECT_EQ(other, y);
+  EXPECT_EQ(executor_->graph_replays(), 4);
 }
 
 TEST_F(ExecutorTest, ConstantsHaveArrivedWhenTheProgramIsThere) {

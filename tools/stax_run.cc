@@ -1,4 +1,5 @@
 // stax-run: runs a program on .npy files, or ONNX's backend tests.
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -35,6 +36,8 @@ struct Options {
   std::vector<std::string> onnx_tests;
   std::string output_dir;
   bool quiet = false;
+  std::string graph = "auto";
+  int64_t repeat = 1;
 };
 
 // "name=file" pairs of an option, by name.
@@ -177,6 +180,15 @@ absl::Status WriteOutputs(const std::vector<HostTensor>& outputs, const std::str
   return absl::OkStatus();
 }
 
+void PrintRuns(const Executor& executor, int64_t runs, double microseconds) {
+  std::cout << runs << " runs, " << microseconds << " us each; temporaries take "
+            << executor.temporary_bytes() << " bytes; ";
+  const std::string why = executor.WhyNoGraphs();
+  std::cout << executor.graph_replays() << " replayed from a graph";
+  if (!why.empty()) std::cout << " (" << Printable(why) << ")";
+  std::cout << "\n";
+}
+
 absl::Status RunProgram(const std::string& path, const Options& options) {
   absl::StatusOr<Program> program = ReadProgram(path);
   if (!program.ok()) return program.status();
@@ -191,8 +203,12 @@ absl::Status RunProgram(const std::string& path, const Options& options) {
   if (!options.output_dir.empty() && !files.ok()) return files.status();
   absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::Create(*program, device->get());
   if (!executor.ok()) return executor.status();
-  absl::StatusOr<std::vector<HostTensor>> outputs = RunOnHost(**executor, **device, *inputs);
+  if (options.graph == "auto") (*executor)->UseGraphs();
+  double microseconds = 0;
+  absl::StatusOr<std::vector<HostTensor>> outputs =
+      RunOnHost(**executor, **device, *inputs, options.repeat, &microseconds);
   if (!outputs.ok()) return outputs.status();
+  if (options.repeat > 1) PrintRuns(**executor, options.repeat, microseconds);
   for (int o = 0; o < program->outputs_size(); ++o)
     std::cout << Describe(program->outputs(o).name(), (*outputs)[o]) << "\n";
   if (!options.output_dir.empty()) {
@@ -240,6 +256,11 @@ int Main(int argc, char** argv) {
              &options.tolerance.rtol);
   cli.Option("atol", "A", "with --expect: absolute tolerance (default 1e-7)",
              &options.tolerance.atol);
+  cli.Option("repeat", "N", "run N times and print the time of a run (default 1)", &options.repeat);
+  cli.Option("graph", "auto|off",
+             "with --repeat: replay launches from a device graph where that is possible (default "
+             "auto)",
+             &options.graph);
   cli.Option("output-dir", "DIR", "write each output to DIR/NAME.npy", &options.output_dir);
   cli.Repeated("onnx-test", "DIR", "folders with ONNX backend tests, at any depth",
                &options.onnx_tests);
@@ -252,6 +273,12 @@ int Main(int argc, char** argv) {
   if (options.tolerance.rtol < 0 || options.tolerance.atol < 0) {
     status =
         absl::InvalidArgumentError("--rtol and --atol: expected numbers that are not negative");
+  } else if (options.graph != "auto" && options.graph != "off") {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("--graph=", options.graph, ": expected auto or off"));
+  } else if (options.repeat < 1) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("--repeat=", options.repeat, ": expected a number of runs, at least 1"));
   } else if (!options.onnx_tests.empty() && !programs->empty()) {
     status = absl::InvalidArgumentError(absl::StrCat(
         "expected one program or --onnx-test, got both; ", programs->front(), " is the program"));

@@ -106,6 +106,26 @@ class CudaKernel : public LoadedKernel {
   bool programmatic_;
 };
 
+class CudaGraph : public LaunchGraph {
+ public:
+  CudaGraph(const Driver* driver, cuda::CUcontext context, cuda::CUgraphExec instance)
+      : driver_(driver), context_(context), instance_(instance) {}
+  ~CudaGraph() override {
+    ScopedContext scope(driver_, context_);
+    driver_->GraphExecDestroy(instance_);
+  }
+  absl::Status Replay(StreamHandle stream) override {
+    ScopedContext scope(driver_, context_);
+    return Check(*driver_, driver_->GraphLaunch(instance_, static_cast<cuda::CUstream>(stream)),
+                 "cuGraphLaunch");
+  }
+
+ private:
+  const Driver* driver_;
+  cuda::CUcontext context_;
+  cuda::CUgraphExec instance_;
+};
+
 class CudaDevice : public Device {
  public:
   CudaDevice(const Driver* driver, cuda::CUdevice device, cuda::CUcontext context, DeviceInfo info,
@@ -156,6 +176,17 @@ class CudaDevice : public Device {
 
   absl::StatusOr<std::unique_ptr<LoadedKernel>> Load(const Variant& variant) override;
 
+  bool RecordsGraphs() const override { return true; }
+  bool IsRecording(StreamHandle stream) override {
+    ScopedContext scope(driver_, context_);
+    int status = 0;  // CU_STREAM_CAPTURE_STATUS_NONE
+    // An error (the default stream while another is captured) is no time to begin one either.
+    return driver_->StreamIsCapturing(static_cast<cuda::CUstream>(stream), &status) != 0 ||
+           status != 0;
+  }
+  absl::StatusOr<std::unique_ptr<LaunchGraph>> Record(
+      absl::FunctionRef<absl::Status(StreamHandle)> launches) override;
+
  private:
   absl::StatusOr<cuda::CUmodule> LoadModule(const cuda::CodeImage& image, const std::string& entry);
 
@@ -198,6 +229,31 @@ absl::StatusOr<std::unique_ptr<LoadedKernel>> CudaDevice::Load(const Variant& va
     return status;
   }
   return std::make_unique<CudaKernel>(driver_, context_, module, function, variant);
+}
+
+// On a stream of its own: the default stream cannot be captured.
+absl::StatusOr<std::unique_ptr<LaunchGraph>> CudaDevice::Record(
+    absl::FunctionRef<absl::Status(StreamHandle)> launches) {
+  ScopedContext scope(driver_, context_);
+  cuda::CUstream stream = nullptr;
+  absl::Status status =
+      Check(*driver_, driver_->StreamCreate(&stream, cuda::kStreamNonBlocking), "cuStreamCreate");
+  if (!status.ok()) return status;
+  cuda::CUgraph graph = nullptr;
+  status = Check(*driver_, driver_->StreamBeginCapture(stream, cuda::kCaptureThreadLocal),
+                 "cuStreamBeginCapture");
+  if (status.ok()) {
+    status = launches(stream);
+    // Also after a failed launch, which leaves the capture open.
+    status.Update(Check(*driver_, driver_->StreamEndCapture(stream, &graph), "cuStreamEndCapture"));
+  }
+  cuda::CUgraphExec instance = nullptr;
+  if (status.ok())
+    status = Check(*driver_, driver_->GraphInstantiate(&instance, graph, 0), "cuGraphInstantiate");
+  if (graph != nullptr) driver_->GraphDestroy(graph);
+  driver_->StreamDestroy(stream);
+  if (!status.ok()) return status;
+  return std::make_unique<CudaGraph>(driver_, context_, instance);
 }
 
 // "580.159.03" from the kernel module; empty where that file is absent.

@@ -104,6 +104,41 @@ TEST(CudaDevice, ProgrammaticLaunch) {
 #endif
 }
 
+TEST(CudaDevice, AGraphRunsWhenItIsReplayed) {
+  auto device = OpenCudaDevice(0);
+  ASSERT_TRUE(device.ok()) << device.status();
+  auto kernel = (*device)->Load(Seven());
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  absl::StatusOr<void*> memory = (*device)->Allocate(4);
+  ASSERT_TRUE(memory.ok());
+  int got = 3;
+  ASSERT_TRUE((*device)->CopyIn(*memory, &got, 4).ok());
+  EXPECT_FALSE((*device)->IsRecording(nullptr));
+  bool recording = false;
+  auto graph = (*device)->Record([&](StreamHandle stream) {
+    recording = (*device)->IsRecording(stream);
+    return (*kernel)->Launch({*memory}, {}, 1, stream);
+  });
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(recording);
+  ASSERT_TRUE((*device)->Synchronize().ok());
+  ASSERT_TRUE((*device)->CopyOut(&got, *memory, 4).ok());
+  EXPECT_EQ(got, 3);
+  ASSERT_TRUE((*graph)->Replay(nullptr).ok());
+  ASSERT_TRUE((*device)->Synchronize().ok());
+  ASSERT_TRUE((*device)->CopyOut(&got, *memory, 4).ok());
+  EXPECT_EQ(got, 7);
+  (*device)->Free(*memory);
+}
+
+TEST(CudaDevice, AFailureWhileRecordingIsReportedAndLaterGraphsWork) {
+  auto device = OpenCudaDevice(0);
+  ASSERT_TRUE(device.ok()) << device.status();
+  auto failed = (*device)->Record([](StreamHandle) { return absl::InternalError("refused"); });
+  EXPECT_EQ(failed.status(), absl::InternalError("refused"));
+  EXPECT_TRUE((*device)->Record([](StreamHandle) { return absl::OkStatus(); }).ok());
+}
+
 TEST(CudaDevice, TheThreadsOwnContextStaysCurrent) {
   auto driver = cuda::GetDriver();
   ASSERT_TRUE(driver.ok()) << driver.status();

@@ -21,6 +21,8 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 using CUdeviceptr = unsigned long long;  // NOLINT: the driver's type
 
 // CUdevice_attribute values used here.
@@ -31,6 +33,9 @@ inline constexpr int kComputeCapabilityMinor = 76;
 // CUjit_option values used here.
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferSizeBytes = 6;
+// CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL.
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr int kCaptureThreadLocal = 1;
 
 // STAX_CUDA(member, symbol, parameters)
 #define STAX_CUDA_DRIVER_FUNCTIONS(STAX_CUDA)                                                    \
@@ -71,7 +76,17 @@ inline constexpr int kJitErrorLogBufferSizeBytes = 6;
   STAX_CUDA(EventDestroy, "cuEventDestroy_v2", (CUevent event))                                  \
   STAX_CUDA(EventRecord, "cuEventRecord", (CUevent event, CUstream stream))                      \
   STAX_CUDA(EventSynchronize, "cuEventSynchronize", (CUevent event))                             \
-  STAX_CUDA(EventElapsedTime, "cuEventElapsedTime", (float* ms, CUevent start, CUevent end))
+  STAX_CUDA(EventElapsedTime, "cuEventElapsedTime", (float* ms, CUevent start, CUevent end))     \
+  STAX_CUDA(StreamCreate, "cuStreamCreate", (CUstream * stream, unsigned flags))                 \
+  STAX_CUDA(StreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                              \
+  STAX_CUDA(StreamIsCapturing, "cuStreamIsCapturing", (CUstream stream, int* status))            \
+  STAX_CUDA(StreamBeginCapture, "cuStreamBeginCapture_v2", (CUstream stream, int mode))          \
+  STAX_CUDA(StreamEndCapture, "cuStreamEndCapture", (CUstream stream, CUgraph * graph))          \
+  STAX_CUDA(GraphDestroy, "cuGraphDestroy", (CUgraph graph))                                     \
+  STAX_CUDA(GraphInstantiate, "cuGraphInstantiateWithFlags",                                     \
+            (CUgraphExec * instance, CUgraph graph, unsigned long long flags)) /* NOLINT */      \
+  STAX_CUDA(GraphExecDestroy, "cuGraphExecDestroy", (CUgraphExec instance))                      \
+  STAX_CUDA(GraphLaunch, "cuGraphLaunch", (CUgraphExec instance, CUstream stream))
 
 // As in cuda.h: one attribute of a launch, and a launch with attributes.
 struct LaunchAttribute {

@@ -17,6 +17,11 @@ struct Context {
 struct Module {
   Context* context;
 };
+// A stream, and a graph captured from it.
+struct Capture {
+  bool open = false;
+  int* to = nullptr;  // what the captured kernel writes
+};
 
 Context contexts[2] = {{0}, {1}};
 thread_local Context* current = nullptr;
@@ -96,10 +101,37 @@ int cuModuleGetFunction(Module** function, Module* module, const char* name) {
   return *function = module, strcmp(name, "seven") == 0 ? 0 : kInvalidValue;
 }
 int cuLaunchKernel(Module* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   unsigned, void*, void** arguments, void**) {
+                   unsigned, void* stream, void** arguments, void**) {
   if (current != function->context) return kInvalidContext;
+  if (auto* capture = static_cast<Capture*>(stream); capture != nullptr && capture->open)
+    return capture->to = *static_cast<int**>(arguments[0]), 0;
   **static_cast<int**>(arguments[0]) = 7;
   return 0;
+}
+// A launch on a stream that is captured does not run. Graphs hold one kernel.
+int cuStreamCreate(void** stream, unsigned) { return *stream = new Capture, 0; }
+int cuStreamDestroy_v2(void* stream) { return delete static_cast<Capture*>(stream), 0; }
+int cuStreamIsCapturing(void* stream, int* status) {
+  return *status = stream != nullptr && static_cast<Capture*>(stream)->open, 0;
+}
+int cuStreamBeginCapture_v2(void* stream, int mode) {
+  if (mode != 1) return kInvalidValue;  // thread-local
+  return static_cast<Capture*>(stream)->open = true, 0;
+}
+int cuStreamEndCapture(void* stream, void** graph) {
+  auto* capture = static_cast<Capture*>(stream);
+  if (!capture->open) return kInvalidValue;
+  capture->open = false;
+  return *graph = new Capture(*capture), 0;
+}
+int cuGraphDestroy(void* graph) { return delete static_cast<Capture*>(graph), 0; }
+int cuGraphInstantiateWithFlags(void** instance, void* graph, unsigned long long) {  // NOLINT
+  return *instance = new Capture(*static_cast<Capture*>(graph)), 0;
+}
+int cuGraphExecDestroy(void* instance) { return cuGraphDestroy(instance); }
+int cuGraphLaunch(void* instance, void*) {
+  if (int error = NeedsContext(); error != 0) return error;
+  return *static_cast<Capture*>(instance)->to = 7, 0;
 }
 // Of what cuLaunchKernelEx takes only the arguments count here.
 int cuLaunchKernelEx(const void*, Module* function, void** arguments, void**) {

@@ -1,5 +1,6 @@
 #include "tools/run/host_run.h"
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -32,10 +33,30 @@ class DeviceTensors {
   std::vector<TensorRef> refs_;
 };
 
+// Microseconds a run; all have ended.
+absl::StatusOr<double> TimeRuns(Executor& executor, Device& device,
+                                const std::vector<TensorRef>& in, const std::vector<TensorRef>& out,
+                                int64_t repeats) {
+  const int64_t warm_up = repeats > 2 ? 2 : 0;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < repeats; ++i) {
+    if (i == warm_up) {
+      if (absl::Status status = device.Synchronize(); !status.ok()) return status;
+      start = std::chrono::steady_clock::now();
+    }
+    if (absl::Status status = executor.Run(in, out, /*stream=*/nullptr); !status.ok())
+      return status;
+  }
+  if (absl::Status status = device.Synchronize(); !status.ok()) return status;
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  return time.count() / static_cast<double>(repeats - warm_up);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<HostTensor>> RunOnHost(Executor& executor, Device& device,
-                                                  const std::vector<HostTensor>& inputs) {
+                                                  const std::vector<HostTensor>& inputs,
+                                                  int64_t repeats, double* microseconds) {
   DeviceTensors in(device);
   for (const HostTensor& input : inputs) {
     absl::Status status = in.Add(input.dtype, input.dims, input.bytes);
@@ -55,11 +76,12 @@ absl::StatusOr<std::vector<HostTensor>> RunOnHost(Executor& executor, Device& de
     absl::Status status = out.Add(shape.dtype, shape.dims, outputs.back().bytes);
     if (!status.ok()) return status;
   }
-  absl::Status status = executor.Run(in.refs(), out.refs(), /*stream=*/nullptr);
-  if (!status.ok()) return status;
-  if (status = device.Synchronize(); !status.ok()) return status;
+  absl::StatusOr<double> time = TimeRuns(executor, device, in.refs(), out.refs(), repeats);
+  if (!time.ok()) return time.status();
+  if (microseconds != nullptr) *microseconds = *time;
   for (size_t o = 0; o < outputs.size(); ++o) {
-    status = device.CopyOut(outputs[o].bytes.data(), out.refs()[o].data, outputs[o].bytes.size());
+    absl::Status status =
+        device.CopyOut(outputs[o].bytes.data(), out.refs()[o].data, outputs[o].bytes.size());
     if (!status.ok()) return status;
   }
   return outputs;
