@@ -121,13 +121,11 @@ void BlockBarriers::Arrive(int w) {
   const WarpContext& context = warp.context();
   const uint32_t first = context.barrier_id[__builtin_ctz(warp.barrier_lanes())];
   CheckIds(w);
-  uint32_t ids = 0;
   for (uint32_t left = warp.barrier_lanes(); left != 0;) {
     const int lane = __builtin_ctz(left);
     const uint32_t lanes = LanesAlike(context, left, lane, aligned);
     left &= ~lanes;
     const uint32_t id = (aligned ? first : context.barrier_id[lane]) % kBlockBarriers;
-    ids |= 1U << id;
     Barrier& barrier = barriers_.try_emplace(id, warps_.size()).first->second;
     CheckCounts(barrier, id, w, lane, CheckedCount(w, lane));
     barrier.arrived[w] |= lanes;
@@ -135,16 +133,14 @@ void BlockBarriers::Arrive(int w) {
     if (barrier.instruction[w] != at) barrier.differ[w] |= lanes;
     (waits ? barrier.waiting[w] : barrier.only_arrive) |= lanes;
     barrier.predicates[w] |= context.barrier_predicate & lanes;
+    if (!waits) memory_->Arrive(w, lanes, kBarrierKey + id);
   }
   for (auto& [id, barrier] : barriers_) {
     for (const auto& [other, pending] : barriers_) {
       if (other != id) barrier.elsewhere[w] |= pending.arrived[w];
     }
   }
-  if (!waits) {
-    for (; ids != 0; ids &= ids - 1) memory_->Arrive(w, kBarrierKey + __builtin_ctz(ids));
-    warp.Release(warp.barrier_lanes());
-  }
+  if (!waits) warp.Release(warp.barrier_lanes());
   Check();
 }
 
@@ -197,10 +193,10 @@ void BlockBarriers::Complete(uint32_t id, const Barrier& barrier) {
     memory_->BlockBarrier(bits);
   } else {
     for (int w = 0; w < warps; ++w) {
-      if (barrier.waiting[w] != 0) memory_->Arrive(w, kBarrierKey + id);
+      if (barrier.waiting[w] != 0) memory_->Arrive(w, barrier.waiting[w], kBarrierKey + id);
     }
     for (int w = 0; w < warps; ++w) {
-      if (barrier.waiting[w] != 0) memory_->Wait(w, kBarrierKey + id);
+      if (barrier.waiting[w] != 0) memory_->Wait(w, barrier.waiting[w], kBarrierKey + id);
     }
   }
   for (int w = 0; w < warps; ++w) {

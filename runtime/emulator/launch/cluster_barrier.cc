@@ -57,7 +57,8 @@ void ClusterBarrier::Arrive(int rank, int w, bool waits) {
                 });
   }
   if (!waits) {
-    block.memory->Arrive(w, kClusterKey + block.arrivals[w * kWarpLanes + __builtin_ctz(lanes)]);
+    block.memory->Arrive(w, lanes,
+                         kClusterKey + block.arrivals[w * kWarpLanes + __builtin_ctz(lanes)]);
     warp.Release(lanes);
   }
   Check();
@@ -91,7 +92,7 @@ void ClusterBarrier::Release(Block& block, int w) const {
     free |= 1U << lane;
   }
   if (free == 0) return;
-  block.memory->Wait(w, kClusterKey + phase);
+  block.memory->Wait(w, free, kClusterKey + phase);
   (*block.warps)[w].Release(free);
 }
 

@@ -45,7 +45,7 @@ void ChangeMbarrier(WarpContext* warp, const MemorySite& site, isa::AtomicFuncti
                     uint64_t* states) {
   BlockMemory& memory = ClusterRunner::MemoryOf(*warp);
   ForEachMbarrier(*warp, lanes, addresses,
-                  [&](uint64_t key, uint32_t) { memory.Arrive(WarpOf(warp), key); });
+                  [&](uint64_t key, uint32_t alike) { memory.Arrive(WarpOf(warp), alike, key); });
   memory.Atomic(WarpOf(warp), site.access, lanes, addresses, function, operands, nullptr, states);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
@@ -92,7 +92,7 @@ uint32_t TestMbarrier(WarpContext* warp, const MbarrierSite& site, uint32_t lane
     if (MbarrierPhase(states[lane]) != waited) done |= 1U << lane;
   }
   ForEachMbarrier(*warp, done, addresses, [&](uint64_t key, uint32_t alike) {
-    memory.Wait(WarpOf(warp), key);
+    memory.Wait(WarpOf(warp), alike, key);
     memory.WaitForPhase(WarpOf(warp), alike, key);
   });
   if (done != lanes) warp->budget = 1;  // others have to run first

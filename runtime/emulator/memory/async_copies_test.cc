@@ -59,14 +59,14 @@ class AsyncCopiesTest : public ::testing::Test {
     end.mbarrier = kMbarrier;
     block().Copy(warp, 0, Site(4, Space::kGlobal, AccessKind::kLoad), test_.buffer,
                  Site(4, Space::kShared, AccessKind::kStore), offset, bytes, end);
-    block().Arrive(warp, kMbarrier);
+    block().Arrive(warp, kAll, kMbarrier);
   }
   void BulkOut(int warp, uint64_t offset, uint64_t bytes) {
     block().Copy(warp, 0, Site(5, Space::kShared, AccessKind::kLoad), offset,
                  Site(5, Space::kGlobal, AccessKind::kStore), test_.buffer, bytes);
   }
   void WaitForPhase(int warp, uint32_t lanes) {
-    block().Wait(warp, kMbarrier);
+    block().Wait(warp, kAll, kMbarrier);
     block().WaitForPhase(warp, lanes, kMbarrier);
   }
   void Barrier() { block().BlockBarrier(kBothWarps); }
@@ -177,7 +177,7 @@ TEST_F(AsyncCopiesTest, AnMbarrierTellsWhoeverWaitsForThePhase) {
   Copy(0, kAll, 0);
   block().TrackCopies(0, kAll, kMbarrier);
   Copy(0, kAll, 128);  // not tracked
-  block().Arrive(0, kMbarrier);
+  block().Arrive(0, kAll, kMbarrier);
   block().EndPhase(kMbarrier);
   WaitForPhase(1, kAll);
   Load(1, kAll, 0);

@@ -134,12 +134,12 @@ void BlockMemory::Fence(int warp, uint32_t lanes, Scope scope) {
   if (check_races_) clocks_.Fence(SelfOf(warp), lanes, scope);
 }
 
-void BlockMemory::Arrive(int warp, uint64_t key) {
-  if (check_races_) clocks_.Arrive(SelfOf(warp), key);
+void BlockMemory::Arrive(int warp, uint32_t lanes, uint64_t key) {
+  if (check_races_) clocks_.Arrive(SelfOf(warp), lanes, key);
 }
 
-void BlockMemory::Wait(int warp, uint64_t key) {
-  if (check_races_) clocks_.Wait(SelfOf(warp), key);
+void BlockMemory::Wait(int warp, uint32_t lanes, uint64_t key) {
+  if (check_races_) clocks_.Wait(SelfOf(warp), lanes, key);
 }
 
 const BlockMemory::Region* BlockMemory::FindOtherRegion(Space space, uint64_t address, int thread) {

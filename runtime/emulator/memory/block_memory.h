@@ -78,8 +78,8 @@ class BlockMemory {
   void Fence(int warp, uint32_t lanes, Scope scope);
   // mbarrier, bar.arrive, barrier.cluster.arrive and the like: see ClusterClocks. The key is any
   // number that is the same at both ends, such as the address of the mbarrier with its rank.
-  void Arrive(int warp, uint64_t key);
-  void Wait(int warp, uint64_t key);
+  void Arrive(int warp, uint32_t lanes, uint64_t key);
+  void Wait(int warp, uint32_t lanes, uint64_t key);
 
   // Linear number of the block.
   uint32_t block() const { return block_; }

@@ -32,6 +32,25 @@ void AddFence(std::vector<FenceUse>& list, const FenceUse& added) {
 
 }  // namespace
 
+void ClusterClocks::Known::Raise(int self, int lane, uint32_t clock) {
+  if (clock <= warps[self]) return;
+  uint32_t& known = lanes[self * kWarpSize + lane];
+  known = std::max(known, clock);
+}
+
+void ClusterClocks::Known::Join(const Known& other) {
+  for (size_t i = 0; i < warps.size(); ++i) warps[i] = std::max(warps[i], other.warps[i]);
+  for (auto [of, clock] : other.lanes) {
+    Raise(static_cast<int>(of / kWarpSize), static_cast<int>(of % kWarpSize), clock);
+  }
+}
+
+bool ClusterClocks::Known::Covers(int self, int lane, uint32_t clock) const {
+  if (clock <= warps[self]) return true;
+  auto found = lanes.find(self * kWarpSize + lane);
+  return found != lanes.end() && clock <= found->second;
+}
+
 ClusterClocks::ClusterClocks(ReleaseTable* releases, int blocks, int threads)
     : releases_(releases),
       warps_((threads + kWarpSize - 1) / kWarpSize),
@@ -51,6 +70,8 @@ void ClusterClocks::Start(absl::Span<const uint32_t> blocks) {
     warp.partial = false;
     int lanes = std::min(threads_ - self % warps_ * kWarpSize, kWarpSize);
     warp.lanes = kAllLanes >> (kWarpSize - lanes);
+    warp.single.clear();
+    warp.ahead = 0;
     warp.fences.clear();
     warp.inherited.clear();
     warp.observed.clear();
@@ -73,17 +94,73 @@ bool ClusterClocks::BeforeInWarp(int self, int lane, Stamp stamp) const {
   return StampClock(stamp) <= warp_[self].order[lane * kWarpSize + StampLane(stamp)];
 }
 
+bool ClusterClocks::KnowsMore(int self, int lane, int other, int other_lane, uint32_t clock) const {
+  const Warp& warp = warp_[self];
+  auto found = warp.single.find(other * kWarpSize + other_lane);
+  if (found != warp.single.end() && clock <= found->second) return true;
+  return (warp.ahead >> lane & 1) != 0 && warp.beyond[lane].Covers(other, other_lane, clock);
+}
+
+void ClusterClocks::LearnAll(int self, const Known& known) {
+  Warp& warp = warp_[self];
+  uint32_t* row = &row_[static_cast<size_t>(self) * total_];
+  for (int i = 0; i < total_; ++i) row[i] = std::max(row[i], known.warps[i]);
+  warp.synced = std::max(warp.synced, known.warps[self]);
+  for (auto [of, clock] : known.lanes) {
+    const auto other = static_cast<int>(of / kWarpSize);
+    if (clock <= (other == self ? warp.synced : row[other])) continue;
+    uint32_t& single = warp.single[of];
+    single = std::max(single, clock);
+  }
+}
+
+void ClusterClocks::LearnMore(int self, uint32_t lanes, const Known& known) {
+  Warp& warp = warp_[self];
+  warp.beyond.resize(kWarpSize);
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    Known& beyond = warp.beyond[lane];
+    if ((warp.ahead >> lane & 1) == 0) {
+      beyond.warps.assign(total_, 0);
+      beyond.lanes.clear();
+    }
+    beyond.Join(known);
+  }
+  warp.ahead |= lanes;
+}
+
+void ClusterClocks::Converge(int self, uint32_t lanes) {
+  Warp& warp = warp_[self];
+  if ((warp.ahead & lanes) == 0) return;
+  Known joined;
+  joined.warps.assign(total_, 0);
+  for (uint32_t left = warp.ahead & lanes; left != 0; left &= left - 1) {
+    joined.Join(warp.beyond[__builtin_ctz(left)]);
+  }
+  if ((warp.lanes & ~lanes) != 0) return LearnMore(self, lanes, joined);
+  warp.ahead = 0;
+  LearnAll(self, joined);
+}
+
 void ClusterClocks::Join(const std::vector<int>& participants) {
   // A warp knows itself by its clock, not by its row.
   std::fill(joined_.begin(), joined_.end(), 0);
+  absl::flat_hash_map<uint32_t, uint32_t> single;
+  for (int self : participants) {
+    Converge(self, kAllLanes);
+    for (auto [of, clock] : warp_[self].single) single[of] = std::max(single[of], clock);
+  }
   for (int self : participants) {
     const uint32_t* row = &row_[static_cast<size_t>(self) * total_];
     for (int i = 0; i < total_; ++i) joined_[i] = std::max(joined_[i], row[i]);
   }
   for (int self : participants) joined_[self] = warp_[self].now;
+  absl::erase_if(single,
+                 [&](const auto& one) { return one.second <= joined_[one.first / kWarpSize]; });
   for (int self : participants) {
     std::copy(joined_.begin(), joined_.end(), &row_[static_cast<size_t>(self) * total_]);
     Warp& warp = warp_[self];
+    warp.single = single;
     warp.synced = warp.now;
     warp.partial = false;
     Tick(warp);
@@ -137,6 +214,7 @@ void ClusterClocks::WarpBarrier(int self, uint32_t lanes) {
   for (Observed& observed : warp.observed) {
     if ((observed.lanes & lanes) != 0) observed.lanes |= lanes;
   }
+  Converge(self, lanes);
   if ((warp.lanes & ~lanes) == 0) {
     warp.synced = warp.now;
     warp.partial = false;
@@ -159,22 +237,37 @@ void ClusterClocks::WarpBarrier(int self, uint32_t lanes) {
   Tick(warp);
 }
 
-void ClusterClocks::Arrive(int self, uint64_t key) {
-  std::vector<uint32_t>& clocks = arrived_[key];
-  clocks.resize(total_);
+void ClusterClocks::Arrive(int self, uint32_t lanes, uint64_t key) {
+  Warp& warp = warp_[self];
+  Known& known = arrived_[key];
+  known.warps.resize(total_);
   const uint32_t* row = &row_[static_cast<size_t>(self) * total_];
-  for (int i = 0; i < total_; ++i) clocks[i] = std::max(clocks[i], row[i]);
-  clocks[self] = warp_[self].now;
-  Tick(warp_[self]);
+  const uint32_t synced = (warp.lanes & ~lanes) == 0 ? warp.now : warp.synced;
+  for (int i = 0; i < total_; ++i) {
+    known.warps[i] = std::max(known.warps[i], i == self ? synced : row[i]);
+  }
+  for (auto [of, clock] : warp.single) {
+    known.Raise(static_cast<int>(of / kWarpSize), static_cast<int>(of % kWarpSize), clock);
+  }
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    known.Raise(self, lane, warp.now);
+    for (int other = 0; warp.partial && other < kWarpSize; ++other) {
+      known.Raise(self, other, warp.order[lane * kWarpSize + other]);
+    }
+    if ((warp.ahead >> lane & 1) != 0) known.Join(warp.beyond[lane]);
+  }
+  Tick(warp);
 }
 
-void ClusterClocks::Wait(int self, uint64_t key) {
+void ClusterClocks::Wait(int self, uint32_t lanes, uint64_t key) {
   auto found = arrived_.find(key);
   if (found == arrived_.end()) return;
-  uint32_t* row = &row_[static_cast<size_t>(self) * total_];
-  for (int i = 0; i < total_; ++i) row[i] = std::max(row[i], found->second[i]);
-  Warp& warp = warp_[self];
-  warp.synced = std::max(warp.synced, found->second[self]);
+  if ((warp_[self].lanes & ~lanes) == 0) {
+    LearnAll(self, found->second);
+  } else {
+    LearnMore(self, lanes, found->second);
+  }
 }
 
 void ClusterClocks::Fence(int self, uint32_t lanes, Scope scope) {
@@ -199,6 +292,22 @@ void ClusterClocks::Fence(int self, uint32_t lanes, Scope scope) {
   snapshot->synced = warp.synced;
   if (warp.partial) snapshot->order = warp.order;
   snapshot->scope = scope;
+  for (auto [of, clock] : warp.single) {
+    snapshot->more.push_back(
+        {of / kWarpSize, static_cast<int>(of % kWarpSize), clock, /*lanes=*/kAllLanes});
+  }
+  for (uint32_t left = warp.ahead & lanes; left != 0; left &= left - 1) {
+    const Known& beyond = warp.beyond[__builtin_ctz(left)];
+    for (int i = 0; i < total_; ++i) {
+      if (beyond.warps[i] != 0) {
+        snapshot->more.push_back({static_cast<uint32_t>(i), -1, beyond.warps[i], left & -left});
+      }
+    }
+    for (auto [of, clock] : beyond.lanes) {
+      snapshot->more.push_back(
+          {of / kWarpSize, static_cast<int>(of % kWarpSize), clock, left & -left});
+    }
+  }
   for (const Acquired& acquired : acquired_) {
     uint32_t knowing = 0;
     for (uint32_t left = lanes; left != 0; left &= left - 1) {
@@ -233,7 +342,12 @@ void ClusterClocks::Acquire(int self, const ReleaseNode* node, uint32_t lanes) {
 }
 
 bool ClusterClocks::Knows(int self, int lane, const Acquired& acquired) const {
-  if (acquired.self != self) return acquired.clock <= row_[self * total_ + acquired.self];
+  const int other = acquired.self;
+  if (other != self && acquired.clock <= row_[self * total_ + other]) return true;
+  for (uint32_t left = acquired.lanes; warp_[self].more() && left != 0; left &= left - 1) {
+    if (KnowsMore(self, lane, other, __builtin_ctz(left), acquired.clock)) return true;
+  }
+  if (other != self) return false;
   if ((acquired.lanes >> lane & 1) != 0 || acquired.clock <= warp_[self].synced) return true;
   if (!warp_[self].partial) return false;
   for (uint32_t left = acquired.lanes; left != 0; left &= left - 1) {

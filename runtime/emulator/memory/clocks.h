@@ -2,8 +2,10 @@
 //
 // Every warp has a clock, which its synchronisation moves on, and knows of each other warp up to
 // which clock that warp's accesses happen before its own (FastTrack: Flanagan and Freund, PLDI
-// 2009). Within a warp, lanes are ordered by WarpBarrier and the barriers of the block. A "self" is
-// the number of a warp in the cluster: rank of the block * warps of a block + warp.
+// 2009). Within a warp, lanes are ordered by WarpBarrier and the barriers of the block. What some
+// lanes know before the others (one lane has waited for an mbarrier) is kept by lanes until a
+// barrier makes it known to all. A "self" is the number of a warp in the cluster: rank of the block
+// * warps of a block + warp.
 //
 // One thread at a time: the one that runs the cluster.
 #ifndef STAX_RUNTIME_EMULATOR_MEMORY_CLOCKS_H_
@@ -54,6 +56,10 @@ class ClusterClocks {
     } else if (shared || stamp == 0) {
       return true;
     }
+    if (other >= 0 && warp_[self].more() &&
+        KnowsMore(self, lane, other, StampLane(stamp), StampClock(stamp))) {
+      return true;
+    }
     return !acquired_.empty() && AfterRelease(self, lane, stamp);
   }
   // True if it is so for every lane of the warp, and quick to see.
@@ -73,10 +79,9 @@ class ClusterClocks {
   void WarpBarrier(int self, uint32_t lanes);
 
   // One-sided synchronisation within the cluster, for mbarrier, barrier.arrive and the like: what
-  // the warp knows when it arrives is known to whoever waits with the same key later. Counts for
-  // the warp as a whole, whichever lane calls.
-  void Arrive(int self, uint64_t key);
-  void Wait(int self, uint64_t key);
+  // the lanes know when they arrive is known to the lanes that wait with the same key later.
+  void Arrive(int self, uint32_t lanes, uint64_t key);
+  void Wait(int self, uint32_t lanes, uint64_t key);
 
   // Acquire and release patterns; see release.h.
   void Fence(int self, uint32_t lanes, Scope scope);
@@ -86,6 +91,16 @@ class ClusterClocks {
   void AfterStrongRead(int self, int lane, uint64_t key);
 
  private:
+  // Clocks up to which something is known: of warps as a whole, [self], and of single lanes where
+  // that is more, by self * 32 + lane.
+  struct Known {
+    std::vector<uint32_t> warps;
+    absl::flat_hash_map<uint32_t, uint32_t> lanes;
+
+    void Raise(int self, int lane, uint32_t clock);
+    void Join(const Known& other);
+    bool Covers(int self, int lane, uint32_t clock) const;
+  };
   struct Observed {
     const ReleaseNode* node = nullptr;
     uint32_t lanes = 0;
@@ -93,12 +108,18 @@ class ClusterClocks {
   struct Warp {
     uint32_t now = 1;
     uint32_t synced = 0;
-    bool partial = false;          // some lanes have synced without the others since: see `order`
-    uint32_t lanes = 0;            // that the block has
-    std::vector<uint32_t> order;   // [lane * 32 + other]: clock up to which a lane knows another
-    std::vector<FenceUse> fences;  // the last one of each lane
+    bool partial = false;         // some lanes have synced without the others since: see `order`
+    uint32_t lanes = 0;           // that the block has
+    std::vector<uint32_t> order;  // [lane * 32 + other]: clock up to which a lane knows another
+    // What all lanes know of single lanes, beyond their warps' clocks in `row_`.
+    absl::flat_hash_map<uint32_t, uint32_t> single;
+    uint32_t ahead = 0;               // lanes that know more than all do: what, is in `beyond`
+    std::vector<Known> beyond;        // of each lane
+    std::vector<FenceUse> fences;     // the last one of each lane
     std::vector<FenceUse> inherited;  // of warps it met at a barrier after their fences
     std::vector<Observed> observed;   // not yet followed by a fence
+
+    bool more() const { return ahead != 0 || !single.empty(); }
   };
   // That lanes of a warp have acquired something is an event like an access: who comes after it,
   // knows what they know.
@@ -121,6 +142,12 @@ class ClusterClocks {
   bool BeforeInWarp(int self, int lane, Stamp stamp) const;
   bool AfterRelease(int self, int lane, Stamp stamp) const;
   bool Knows(int self, int lane, const Acquired& acquired) const;
+  // Of what lanes know beyond `row_`.
+  bool KnowsMore(int self, int lane, int other, int other_lane, uint32_t clock) const;
+  void LearnAll(int self, const Known& known);
+  void LearnMore(int self, uint32_t lanes, const Known& known);
+  // Lanes met: each of them knows what any did; all that the block has are the whole warp.
+  void Converge(int self, uint32_t lanes);
   void Join(const std::vector<int>& participants);
   void ShareFences(const std::vector<int>& participants);
   void Acquire(int self, const ReleaseNode* node, uint32_t lanes);
@@ -134,7 +161,7 @@ class ClusterClocks {
   std::vector<Warp> warp_;
   std::vector<uint32_t> row_;  // [self * total_ + other]
   bool any_fence_ = false;     // so that barriers need not look for fences where there are none
-  absl::flat_hash_map<uint64_t, std::vector<uint32_t>> arrived_;
+  absl::flat_hash_map<uint64_t, Known> arrived_;
   mutable std::vector<Acquired> acquired_;
   std::vector<int> participants_;
   std::vector<uint32_t> joined_;

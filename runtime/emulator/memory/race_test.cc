@@ -424,20 +424,100 @@ TEST(RaceTest, ArriveAndWait) {
   Script block(&test, 0);
   for (int step = 0; step < 6; ++step) {
     int buffer = step % 2;
-    if (step >= 2) block.memory().Wait(0, kEmpty + buffer);
+    if (step >= 2) block.memory().Wait(0, kAll, kEmpty + buffer);
     block.SetValue(step);
     block.Store(kShared, 0, kAll, 256 * buffer);
-    block.memory().Arrive(0, kFull + buffer);
+    block.memory().Arrive(0, kAll, kFull + buffer);
     for (int warp = 1; warp < 4; ++warp) {
-      block.memory().Wait(warp, kFull + buffer);
+      block.memory().Wait(warp, kAll, kFull + buffer);
       block.Load(kShared, warp, kAll, 256 * buffer);
-      block.memory().Arrive(warp, kEmpty + buffer);
+      block.memory().Arrive(warp, kAll, kEmpty + buffer);
     }
   }
   EXPECT_THAT(test.Found(), IsEmpty());
   block.SetValue(99);
   block.Store(kShared, 0, kLane0, 0);
   EXPECT_THAT(test.Found(), ElementsAre("shared_race #2 block 0 thread 0 @0"));
+}
+
+// What lane 0 has waited for, the other lanes know after a bar.warp.sync.
+TEST(RaceTest, AWaitOrdersOnlyTheLanesThatWait) {
+  for (bool sync : {false, true}) {
+    TestLaunch test(Threads(1, 64, 1024));
+    Script block(&test, 0);
+    block.Store(kShared, 0, kAll, 0);
+    block.memory().Arrive(0, kAll, 1);
+    block.memory().Wait(1, kLane0, 1);
+    block.LoadSame(kShared, 1, kLane0, 64);
+    EXPECT_THAT(test.Found(), IsEmpty());
+    if (sync) block.memory().WarpBarrier(1, kAll);
+    block.Load(kShared, 1, 1u << 7, 0);
+    if (sync) {
+      EXPECT_THAT(test.Found(), IsEmpty());
+    } else {
+      EXPECT_THAT(test.Found(), ElementsAre("shared_race #1 block 0 thread 39 @28"));
+    }
+  }
+}
+
+TEST(RaceTest, AnArrivalReleasesOnlyTheLanesThatArrive) {
+  for (bool sync : {false, true}) {
+    TestLaunch test(Threads(1, 64, 1024));
+    Script block(&test, 0);
+    block.Store(kShared, 0, kAll, 0);
+    if (sync) block.memory().WarpBarrier(0, kAll);
+    block.memory().Arrive(0, kLane0, 1);
+    block.memory().Wait(1, kAll, 1);
+    block.Load(kShared, 1, kLane0, 0);  // of the lane that arrived
+    EXPECT_THAT(test.Found(), IsEmpty());
+    block.Load(kShared, 1, 1u << 7, 0);
+    if (sync) {
+      EXPECT_THAT(test.Found(), IsEmpty());
+    } else {
+      EXPECT_THAT(test.Found(), ElementsAre("shared_race #1 block 0 thread 39 @28"));
+    }
+  }
+}
+
+TEST(RaceTest, AnArrivalReleasesTheLanesItMet) {
+  TestLaunch test(Threads(1, 64, 1024));
+  Script block(&test, 0);
+  block.Store(kShared, 0, kAll, 0);
+  block.memory().WarpBarrier(0, 0xff);
+  block.memory().Arrive(0, kLane0, 1);
+  block.memory().Wait(1, 1u << 3, 1);
+  block.memory().WarpBarrier(1, 0x1f8);
+  block.Load(kShared, 1, 0xf8, 0);
+  EXPECT_THAT(test.Found(), IsEmpty());
+  block.Load(kShared, 1, 1u << 8, 0);  // lane 8 met only in the warp that waits
+  block.Load(kShared, 1, 1u << 2, 0);  // lane 2 only in the one that arrived
+  EXPECT_THAT(test.Found(), ElementsAre("shared_race #1 block 0 thread 34 @8",
+                                        "shared_race #1 block 0 thread 40 @32"));
+}
+
+// Knowledge goes on: from lane to lane by mbarriers, by a barrier of the block, by a fence.
+TEST(RaceTest, WhatALaneHasWaitedForIsPassedOn) {
+  for (int way = 0; way < 4; ++way) {
+    TestLaunch test(Threads(1, 96, 1024));
+    Script block(&test, 0);
+    block.Store(kShared, 0, kLane0, 0);
+    block.memory().Arrive(0, kLane0, 1);
+    block.memory().Wait(1, 1u << 4, 1);
+    const uint32_t passing = way == 3 ? 1u << 5 : 1u << 4;  // lane 5 knows nothing
+    if (way == 0) {
+      block.memory().BlockBarrier(7);
+    } else if (way == 1) {
+      block.memory().Fence(1, passing, Scope::kBlock);
+      block.StrongStore(kShared, 1, passing, 128);
+      block.StrongLoad(kShared, 2, 1u << 6, 128);
+      block.memory().Fence(2, 1u << 6, Scope::kBlock);
+    } else {
+      block.memory().Arrive(1, passing, 2);
+      block.memory().Wait(2, 1u << 6, 2);
+    }
+    block.LoadSame(kShared, 2, 1u << 6, 0);
+    EXPECT_EQ(test.Found().empty(), way != 3) << way;
+  }
 }
 
 TEST(RaceTest, BulkCopies) {
@@ -448,8 +528,8 @@ TEST(RaceTest, BulkCopies) {
     AccessSite load = Site(8, kGlobal, AccessKind::kLoad);
     AccessSite store = Site(9, kShared, AccessKind::kStore);
     block.memory().Copy(0, 3, load, test.buffer, store, 1008, 2048);
-    block.memory().Arrive(0, 1);
-    if (wait) block.memory().Wait(1, 1);
+    block.memory().Arrive(0, 1u << 3, 1);
+    if (wait) block.memory().Wait(1, kAll, 1);
     block.Load(kShared, 1, kAll, 1024);
     EXPECT_EQ(test.Found().empty(), wait);
     if (!wait) {

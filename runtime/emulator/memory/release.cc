@@ -74,6 +74,16 @@ ReleasedClocks::ReleasedClocks(const ReleaseNode* node, const std::vector<uint32
 
 void ReleasedClocks::Add(const FenceUse& use) {
   const FenceSnapshot& fence = *use.fence;
+  for (const FenceSnapshot::More& more : fence.more) {
+    if ((more.lanes & use.lanes) == 0) continue;
+    const uint32_t block = fence.blocks[more.warp / fence.warps];
+    const int warp = static_cast<int>(more.warp) % fence.warps;
+    if (more.lane < 0) {
+      Raise(warps_, MakeStamp(block, warp, 0, 0) >> kStampWarpShift, more.clock);
+    } else {
+      Raise(lanes_, MakeStamp(block, warp, more.lane, 0) >> kStampLaneShift, more.clock);
+    }
+  }
   for (size_t i = 0; i < fence.row.size(); ++i) {
     uint32_t block = fence.blocks[i / fence.warps];
     int warp = static_cast<int>(i % fence.warps);

@@ -46,6 +46,14 @@ struct FenceSnapshot {
     uint32_t lanes = 0;  // of the warp, those that know it
   };
 
+  // Clock up to which lanes of the warp know another warp (lane -1: as a whole) beyond `row`.
+  struct More {
+    uint32_t warp = 0;  // [rank * warps + warp]
+    int lane = -1;
+    uint32_t clock = 0;
+    uint32_t lanes = 0;
+  };
+
   std::vector<uint32_t> blocks;  // of the cluster, by rank
   int warps = 0;                 // of a block
   std::vector<uint32_t> row;     // [rank * warps + warp]: the clock up to which it knows that warp
@@ -55,6 +63,7 @@ struct FenceSnapshot {
   std::vector<uint32_t> order;   // if not empty, [lane * 32 + other] a lane knows another
   Scope scope = Scope::kDevice;
   std::vector<Acquired> acquired;
+  std::vector<More> more;
 };
 
 // The releases of one launch. Thread-safe.
