@@ -29,6 +29,9 @@ class BlockBarriers {
   // Reports those that wait: nobody will come.
   void ReportBlocked() const;
 
+  // Threads that have not ended.
+  int64_t LiveThreads() const;
+
  private:
   struct Barrier {
     uint32_t expected = 0;     // threads; 0: all of the block
@@ -60,7 +63,6 @@ class BlockBarriers {
   void ReportDivergence(const Barrier& barrier, int warp, int64_t exited);
   int64_t Arrived(const Barrier& barrier) const;
   int64_t Expected(const Barrier& barrier) const;
-  int64_t LiveThreads() const;
   // Threads that all warps count as, full or not.
   uint32_t Capacity() const { return static_cast<uint32_t>(warps_.size()) * kWarpLanes; }
   const ptx::Instruction& At(int instruction) const {

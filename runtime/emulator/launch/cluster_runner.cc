@@ -184,6 +184,7 @@ ClusterRunner::Outcome ClusterRunner::Run() {
         }
         if (warp.live() != before) {
           ran = true;
+          if (block->barriers->LiveThreads() == 0) block->memory->End();
           block->barriers->Check();
           barrier_.Check();
         }

@@ -109,6 +109,7 @@ BlockMemory::BlockMemory(LaunchMemory* launch, ClusterMemory* cluster, int rank)
 
 void BlockMemory::Start(uint32_t block) {
   block_ = block;
+  ended_ = false;
   // Contents too: what is read though nobody wrote it must not depend on which block ran here
   // before.
   std::fill(shared_data_.begin(), shared_data_.end(), 0);
@@ -148,8 +149,10 @@ const BlockMemory::Region* BlockMemory::FindOtherRegion(Space space, uint64_t ad
       uint64_t rank = address >> kSharedRankShift;
       if (rank == 0) return &shared_;
       if (rank > static_cast<uint64_t>(cluster_.blocks())) return nullptr;
+      const BlockMemory& owner = cluster_.block(static_cast<int>(rank - 1));
+      if (owner.ended_) return nullptr;
       // At its address in the cluster.
-      recent_shared_ = cluster_.block(static_cast<int>(rank - 1)).shared_;
+      recent_shared_ = owner.shared_;
       recent_shared_.begin = rank << kSharedRankShift;
       return &recent_shared_;
     }
@@ -209,7 +212,11 @@ void BlockMemory::ReportBad(const Access& access, int lane, const Region* region
     if (access.space == Space::kGlobal) {
       return what + NearestAllocation(launch_.allocations(), address, bytes);
     }
-    if (region == nullptr) return what + "is in shared memory of no block of the cluster";
+    if (region == nullptr) {
+      const bool ended = address >> kSharedRankShift <= static_cast<uint64_t>(cluster_.blocks());
+      return what + (ended ? "is in shared memory of a block of the cluster that has ended"
+                           : "is in shared memory of no block of the cluster");
+    }
     const char* space = SpaceName(access.space);
     if (access.space == Space::kConst || access.space == Space::kParam) {
       if (site.kind != AccessKind::kLoad) {

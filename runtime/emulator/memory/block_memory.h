@@ -81,6 +81,9 @@ class BlockMemory {
   void Arrive(int warp, uint32_t lanes, uint64_t key);
   void Wait(int warp, uint32_t lanes, uint64_t key);
 
+  // All threads of the block have ended: its shared memory is gone for the rest of the cluster.
+  void End() { ended_ = true; }
+
   // Linear number of the block.
   uint32_t block() const { return block_; }
   // The bytes of shared memory, for reading results; accesses go through the above.
@@ -182,6 +185,7 @@ class BlockMemory {
   const bool check_races_;
   RaceChecker races_;
   uint32_t block_ = 0;
+  bool ended_ = false;
   int threads_;
 
   std::vector<uint64_t> shared_data_;

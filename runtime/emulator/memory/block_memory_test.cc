@@ -408,6 +408,31 @@ TEST(BlockMemoryTest, DistributedSharedMemory) {
   EXPECT_THAT(test.Found(), IsEmpty());
 }
 
+TEST(BlockMemoryTest, SharedMemoryOfABlockThatHasEndedIsGone) {
+  LaunchOptions options = Threads(2, 32, 128);
+  options.cluster_blocks = 2;
+  TestLaunch test(options);
+  ClusterMemory cluster(test.launch.get());
+  auto there = Lanes(SharedAddressOf(1, 0), 4);
+  auto here = Lanes(0, 4);
+  Values values = Iota(8);
+  cluster.Start({0, 1});
+  cluster.block(1).End();
+  cluster.block(0).Store(0, kSharedStore, kAll, here.data(), values.data());
+  EXPECT_THAT(test.Found(), IsEmpty());
+  cluster.block(0).Store(0, kSharedStore, 1, there.data(), values.data());
+  ASSERT_EQ(test.faults.Faults().size(), 1);
+  EXPECT_EQ(test.faults.Faults()[0].kind, FaultKind::kOutOfBounds);
+  EXPECT_EQ(test.faults.Faults()[0].message,
+            absl::StrFormat("4-byte store at 0x%x is in shared memory of a block of the cluster "
+                            "that has ended",
+                            SharedAddressOf(1, 0)));
+  // The next blocks that run here have theirs.
+  cluster.Start({0, 1});
+  cluster.block(0).Store(0, kSharedStore, 1, there.data(), values.data());
+  EXPECT_EQ(test.faults.Faults().size(), 1);
+}
+
 TEST(BlockMemoryTest, WithoutChecksBadAccessesAreLeftOut) {
   LaunchOptions options = Threads(1, 32, 64);
   options.check_memory = false;
