@@ -44,6 +44,12 @@ class ClusterClocks {
     return static_cast<uint32_t>(self % warps_ * kWarpSize + lane);
   }
 
+  // Whether a strong access of this scope by the warp includes the thread of the stamp.
+  bool InScope(Scope scope, int self, Stamp stamp) const {
+    if (scope == Scope::kBlock) return StampBlock(stamp) == block(self);
+    return scope != Scope::kCluster || NumberOf(stamp) >= 0;
+  }
+
   // Whether what `stamp` tells happened before what the lane does now. Stamps of blocks outside the
   // cluster: in shared memory they are left from earlier blocks and always before.
   bool Before(int self, int lane, Stamp stamp, bool shared) const {

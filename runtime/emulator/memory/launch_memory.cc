@@ -20,7 +20,9 @@ LaunchMemory::LaunchMemory(GlobalMemory* memory, const LaunchOptions& options, F
       faults_(faults),
       allocations_(memory->Allocations()),
       launch_(NextLaunch()),
+      scopes_(options.instructions),
       counters_(options.instructions) {
+  for (auto& scope : scopes_) scope.store(Scope::kDevice, std::memory_order_relaxed);
   touched_.reserve(allocations_->size());
   for (const auto& allocation : *allocations_) {
     uint64_t sectors = allocation->bytes / kSectorBytes + 1;

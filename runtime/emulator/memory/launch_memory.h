@@ -2,6 +2,7 @@
 #ifndef STAX_RUNTIME_EMULATOR_MEMORY_LAUNCH_MEMORY_H_
 #define STAX_RUNTIME_EMULATOR_MEMORY_LAUNCH_MEMORY_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,8 @@ class LaunchMemory {
   const AllocationList& allocations() const { return *allocations_; }
   Touched& touched(int64_t allocation) { return touched_[allocation]; }
   ReleaseTable& releases() { return releases_; }
+  // Of strong accesses, by instruction: those of a narrow scope, once one was done.
+  std::vector<std::atomic<Scope>>& scopes() { return scopes_; }
   uint64_t launch() const { return launch_; }
   absl::Mutex& wide_atomics() { return wide_atomics_; }  // held for atomics of 16 bytes
 
@@ -71,6 +74,7 @@ class LaunchMemory {
   uint64_t launch_;
   std::vector<Touched> touched_;  // by position in allocations_
   ReleaseTable releases_;
+  std::vector<std::atomic<Scope>> scopes_;
   absl::Mutex wide_atomics_;
   mutable absl::Mutex mutex_;
   std::vector<MemoryCounters> counters_ ABSL_GUARDED_BY(mutex_);

@@ -42,6 +42,7 @@ std::string Place(int instruction) {
 void RaceChecker::Loads(ShadowTable& shadow, uint64_t offset, uint64_t bytes, const RaceRun& run) {
   Stamp now = clocks_.Now(run.self);
   if (now == 0) return;
+  NoteScope(run);
   for (uint64_t first = 0; first < bytes;) {
     ShadowPage& page = shadow.PageOf(offset + first);
     uint64_t in_page = (offset + first) % ShadowPage::kBytes;
@@ -58,6 +59,7 @@ void RaceChecker::Stores(ShadowTable& shadow, uint64_t offset, uint64_t bytes, c
                          Store store, Same same) {
   Stamp now = clocks_.Now(run.self);
   if (now == 0) return store(0, bytes);
+  NoteScope(run);
   for (uint64_t first = 0; first < bytes;) {
     ShadowPage& page = shadow.PageOf(offset + first);
     uint64_t in_page = (offset + first) % ShadowPage::kBytes;
@@ -69,6 +71,24 @@ void RaceChecker::Stores(ShadowTable& shadow, uint64_t offset, uint64_t bytes, c
     page.Unlock();
     first += count;
   }
+}
+
+// Before the access has a stamp, under the lock of whose page others read it.
+void RaceChecker::NoteScope(const RaceRun& run) {
+  const AccessSite& site = *run.site;
+  if (run.shared || site.scope >= Scope::kDevice || !IsStrong(site)) return;
+  scopes_[site.instruction].store(site.scope, std::memory_order_relaxed);
+}
+
+bool RaceChecker::MorallyStrong(const RaceRun& run, Stamp other, Tag other_tag) const {
+  if ((other_tag & kTagStrong) == 0 || !IsStrong(*run.site)) return false;
+  if (run.shared) return true;
+  const int instruction = TagInstruction(other_tag);
+  Scope scope = run.site->scope;
+  if (instruction >= 0) {
+    scope = std::min(scope, scopes_[instruction].load(std::memory_order_relaxed));
+  }
+  return clocks_.InScope(scope, run.self, other);
 }
 
 bool RaceChecker::OrderedAlike(const Piece& piece, const RaceRun& run) const {
@@ -197,7 +217,7 @@ void RaceChecker::StorePiece(const Piece& piece, const RaceRun& run, Stamp now, 
 void RaceChecker::CheckWrite(const Cell& cell, int cell_bytes, const RaceRun& run, int lane,
                              uint64_t first, const Same* same) {
   if (clocks_.Before(run.self, lane, cell.write, run.shared)) return;
-  if ((cell.write_tag & kTagStrong) != 0 && IsStrong(*run.site)) return;
+  if (MorallyStrong(run, cell.write, cell.write_tag)) return;
   bool both_store = (cell.write_tag & kTagAtomic) == 0 && run.site->kind == AccessKind::kStore;
   if (both_store && same != nullptr && (*same)(first, cell_bytes)) return;
   uint32_t other_lane = uint32_t{1} << StampLane(cell.write);
@@ -208,7 +228,7 @@ void RaceChecker::CheckReads(ShadowPage& page, const Cell& cell, const RaceRun& 
                              uint64_t first) {
   auto check = [&](Stamp read, uint32_t lanes, Tag tag) {
     if (clocks_.Before(run.self, lane, read, lanes, run.shared)) return false;
-    if ((tag & kTagStrong) != 0 && IsStrong(*run.site)) return false;
+    if (MorallyStrong(run, read, tag)) return false;
     Report(run, lane, first, {read, lanes, tag, true});
     return true;
   };
@@ -221,6 +241,7 @@ void RaceChecker::CheckReads(ShadowPage& page, const Cell& cell, const RaceRun& 
   for (uint32_t i = static_cast<uint32_t>(cell.read); i != 0; i = page.readers[i].next) {
     const Reader& reader = page.readers[i];
     if (clocks_.Before(run.self, lane, reader.read, reader.lanes, run.shared)) continue;
+    if (MorallyStrong(run, reader.read, reader.tag)) continue;
     if (told == nullptr || reader.read < told->read) told = &reader;
   }
   if (told != nullptr) check(told->read, told->lanes, told->tag);

@@ -6,7 +6,9 @@
 #ifndef STAX_RUNTIME_EMULATOR_MEMORY_RACE_CHECKER_H_
 #define STAX_RUNTIME_EMULATOR_MEMORY_RACE_CHECKER_H_
 
+#include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "runtime/emulator/memory/access.h"
@@ -31,8 +33,11 @@ struct RaceRun {
 // One thread at a time, but for shadows that several checkers share.
 class RaceChecker {
  public:
-  RaceChecker(ClusterClocks* clocks, FaultSink* faults, uint64_t launch, Dim3 block)
-      : clocks_(*clocks), faults_(*faults), launch_(launch), block_(block) {}
+  // `scopes` of strong accesses, by instruction: kDevice until one of a narrower scope is done;
+  // shared by all checkers of a launch.
+  RaceChecker(ClusterClocks* clocks, FaultSink* faults, std::vector<std::atomic<Scope>>* scopes,
+              uint64_t launch, Dim3 block)
+      : clocks_(*clocks), faults_(*faults), scopes_(*scopes), launch_(launch), block_(block) {}
 
   // Bytes [offset, offset + bytes) of what `shadow` watches.
   void Loads(ShadowTable& shadow, uint64_t offset, uint64_t bytes, const RaceRun& run);
@@ -64,6 +69,10 @@ class RaceChecker {
   bool OrderedAlike(const Piece& piece, const RaceRun& run) const;
   void LoadPiece(const Piece& piece, const RaceRun& run, Stamp now);
   void StorePiece(const Piece& piece, const RaceRun& run, Stamp now, Same same);
+  void NoteScope(const RaceRun& run);
+  // Whether the accesses are strong and each in the other's scope: then they are no race (PTX ISA,
+  // memory consistency model, "morally strong operations").
+  bool MorallyStrong(const RaceRun& run, Stamp other, Tag other_tag) const;
   void CheckWrite(const Cell& cell, int cell_bytes, const RaceRun& run, int lane, uint64_t first,
                   const Same* same);
   void CheckReads(ShadowPage& page, const Cell& cell, const RaceRun& run, int lane, uint64_t first);
@@ -72,6 +81,7 @@ class RaceChecker {
 
   ClusterClocks& clocks_;
   FaultSink& faults_;
+  std::vector<std::atomic<Scope>>& scopes_;
   uint64_t launch_;
   Dim3 block_;
 };

@@ -50,8 +50,11 @@ class Script {
     site.strong = true;
     Run(site, warp, lanes, offset, 0);
   }
-  void Atomic(Space space, int warp, uint32_t lanes, uint64_t offset) {
-    Run(Site(5, space, AccessKind::kAtomic), warp, lanes, offset, 0);
+  void Atomic(Space space, int warp, uint32_t lanes, uint64_t offset, Scope scope = Scope::kDevice,
+              int instruction = 5) {
+    AccessSite site = Site(instruction, space, AccessKind::kAtomic);
+    site.scope = scope;
+    Run(site, warp, lanes, offset, 0);
   }
   // All lanes at one address.
   void LoadSame(Space space, int warp, uint32_t lanes, uint64_t offset) {
@@ -438,6 +441,28 @@ TEST(RaceTest, ArriveAndWait) {
   block.SetValue(99);
   block.Store(kShared, 0, kLane0, 0);
   EXPECT_THAT(test.Found(), ElementsAre("shared_race #2 block 0 thread 0 @0"));
+}
+
+// Atomics are no race if each is in the other's scope.
+TEST(RaceTest, AtomicsOfANarrowScopeRaceOutsideIt) {
+  for (Scope scope : {Scope::kBlock, Scope::kCluster, Scope::kDevice, Scope::kSystem}) {
+    for (bool narrow_first : {false, true}) {
+      TestLaunch test(Threads(2, 64));
+      Script block(&test, 0);
+      Script other(&test, 1);
+      block.Atomic(kGlobal, 0, kAll, 0, narrow_first ? scope : Scope::kDevice, 5);
+      block.Atomic(kGlobal, 1, kAll, 0, narrow_first ? scope : Scope::kDevice, 5);
+      EXPECT_THAT(test.Found(), IsEmpty());
+      other.Atomic(kGlobal, 0, kLane0, 0, narrow_first ? Scope::kDevice : scope, 6);
+      if (scope >= Scope::kDevice) {
+        EXPECT_THAT(test.Found(), IsEmpty());
+      } else {
+        ASSERT_EQ(test.faults.Faults().size(), 2);
+        EXPECT_EQ(test.faults.Faults()[1].instruction, 6);
+        EXPECT_EQ(test.faults.Faults()[1].kind, FaultKind::kGlobalRace);
+      }
+    }
+  }
 }
 
 // What lane 0 has waited for, the other lanes know after a bar.warp.sync.
