@@ -45,7 +45,7 @@ int64_t VectorElements(const std::vector<Access>& accesses) {
 TileShape DescribeShape(const LoopNest& nest, const TileChoice& tile, const TargetSpec& target) {
   TileShape shape;
   const std::vector<Access> accesses = Accesses(nest);
-  int y_inner = -1, x_inner = -1;
+  int y_inner = -1, x_inner = -1, r_inner = -1;
   for (const TileAxis& axis : tile.axes) {
     const int64_t size = AxisSize(nest, axis), upper = AxisUpper(nest, axis);
     const int innermost = axis.dims.empty() ? -1 : axis.dims.back();
@@ -56,13 +56,15 @@ TileShape DescribeShape(const LoopNest& nest, const TileChoice& tile, const Targ
       shape.x = size, shape.x_upper = upper, x_inner = innermost;
     } else {
       shape.has_r = true;
-      shape.r = size, shape.r_upper = upper;
+      shape.r = size, shape.r_upper = upper, r_inner = innermost;
     }
   }
   for (const Access& a : accesses) {
     shape.transposes |= y_inner >= 0 && x_inner >= 0 && a.strides[y_inner] == 1 &&
                         a.strides[x_inner] != 1 && a.strides[x_inner] != 0;
     shape.x_loads |= x_inner >= 0 && !a.store && a.strides[x_inner] == 1;
+    shape.shared_rows +=
+        r_inner >= 0 && !a.store && a.strides[r_inner] == 1 && !IsStream(accesses, a);
   }
   shape.inner = nest.HasReduction() && ReducesContiguous(nest);
   shape.vector = VectorElements(accesses);

@@ -47,6 +47,12 @@ TileProposals::TileProposals(const TileShape& shape, KernelForm form, const Targ
     : shape_(shape), cuda_(target.is_cuda()), clusters_(target.has_clusters()) {
   r_block_ = form == KernelForm::kPersistent ? PowerOfTwoAtLeast(shape.r_upper) : 0;
   spreads_rows_ = cuda_ && shape.inner && r_block_ > kMaxInnerPersistent;
+  // Rows that start anywhere are read from the aligned address before them (codegen's row shift),
+  // which then needs room: 1.04 to 1.8 times the speed for rows of 2^k - 1 (softmax, 2047 to
+  // 262143, H200, 2026-12-01). What all rows share is at other addresses then, and costs more than
+  // it saves.
+  if (spreads_rows_ && shape.r_upper % shape.vector != 0 && shape.shared_rows == 0)
+    r_block_ = PowerOfTwoAtLeast(shape.r_upper + shape.vector - 1);
   // A persistent row may need more slots than the limit: then it is the only choice.
   max_slots_ = std::max(cuda_ ? kMaxCudaSlots : kMaxCpuSlots,
                         cuda_ ? r_block_ / (kWarpLanes * kMaxWarps) : r_block_ / shape.lanes);

@@ -23,6 +23,7 @@ struct TileShape {
   int64_t vector = 4;       // elements of the main streams in 16 bytes
   int64_t multiprocessors = 1, lanes = 1;
   int64_t body_weight = 1;
+  int64_t shared_rows = 0;  // loads along r that are the same for all rows: scales, biases
   int64_t live_values = 1;  // a slot: what is loaded in an iteration and accumulated over them
   KeptRow kept;
 };
