@@ -47,20 +47,22 @@ absl::StatusOr<MachineSpec> SpecOf(const TargetSpec& target) {
 }
 
 // TargetMachines are expensive to make (milliseconds) and not safe to share between threads: each
-// compilation borrows one.
+// compilation borrows one. One level's machine would keep options of it when used for another.
 class MachinePool {
  public:
-  std::unique_ptr<llvm::TargetMachine> Take(const TargetSpec& target) {
+  using Kind = std::pair<std::string, llvm::CodeGenOptLevel>;  // target and level
+
+  std::unique_ptr<llvm::TargetMachine> Take(const Kind& kind) {
     const std::scoped_lock lock(mutex_);
-    auto& free = free_[target.ToString()];
+    auto& free = free_[kind];
     if (free.empty()) return nullptr;
     std::unique_ptr<llvm::TargetMachine> machine = std::move(free.back());
     free.pop_back();
     return machine;
   }
-  void Return(const TargetSpec& target, std::unique_ptr<llvm::TargetMachine> machine) {
+  void Return(const Kind& kind, std::unique_ptr<llvm::TargetMachine> machine) {
     const std::scoped_lock lock(mutex_);
-    free_[target.ToString()].push_back(std::move(machine));
+    free_[kind].push_back(std::move(machine));
   }
 
   static MachinePool& Global() {
@@ -70,7 +72,7 @@ class MachinePool {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::vector<std::unique_ptr<llvm::TargetMachine>>> free_;
+  std::map<Kind, std::vector<std::unique_ptr<llvm::TargetMachine>>> free_;
 };
 
 void InitializeTargets() {
@@ -88,7 +90,8 @@ void InitializeTargets() {
   (void)done;
 }
 
-absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const TargetSpec& target) {
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const TargetSpec& target,
+                                                                 llvm::CodeGenOptLevel level) {
   absl::StatusOr<MachineSpec> spec = SpecOf(target);
   if (!spec.ok()) return spec.status();
   InitializeTargets();
@@ -98,31 +101,33 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const TargetSpe
   if (llvm_target == nullptr) return absl::InternalError(absl::StrCat("LLVM: ", error));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // never contracted: ir/loop_op.h
-  return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
-      triple, spec->cpu, spec->features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Less));
+  return std::unique_ptr<llvm::TargetMachine>(
+      llvm_target->createTargetMachine(triple, spec->cpu, spec->features, options,
+                                       llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
 }
 
 // A borrowed TargetMachine.
 class Machine {
  public:
-  static absl::StatusOr<std::unique_ptr<Machine>> Borrow(const TargetSpec& target) {
-    std::unique_ptr<llvm::TargetMachine> machine = MachinePool::Global().Take(target);
+  static absl::StatusOr<std::unique_ptr<Machine>> Borrow(
+      const TargetSpec& target, llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Less) {
+    const MachinePool::Kind kind(target.ToString(), level);
+    std::unique_ptr<llvm::TargetMachine> machine = MachinePool::Global().Take(kind);
     if (machine == nullptr) {
-      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeMachine(target);
+      absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> made = MakeMachine(target, level);
       if (!made.ok()) return made.status();
       machine = *std::move(made);
     }
-    return std::unique_ptr<Machine>(new Machine(target, std::move(machine)));
+    return std::unique_ptr<Machine>(new Machine(kind, std::move(machine)));
   }
-  ~Machine() { MachinePool::Global().Return(target_, std::move(machine_)); }
+  ~Machine() { MachinePool::Global().Return(kind_, std::move(machine_)); }
   llvm::TargetMachine& operator*() { return *machine_; }
   llvm::TargetMachine* operator->() { return machine_.get(); }
 
  private:
-  Machine(TargetSpec target, std::unique_ptr<llvm::TargetMachine> machine)
-      : target_(std::move(target)), machine_(std::move(machine)) {}
-  TargetSpec target_;
+  Machine(MachinePool::Kind kind, std::unique_ptr<llvm::TargetMachine> machine)
+      : kind_(std::move(kind)), machine_(std::move(machine)) {}
+  MachinePool::Kind kind_;
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
@@ -201,9 +206,9 @@ absl::Status OptimizeModule(const TargetSpec& target, llvm::Module& module) {
 }
 
 absl::StatusOr<std::string> EmitCode(const TargetSpec& target, llvm::Module& module) {
-  absl::StatusOr<std::unique_ptr<Machine>> machine = Machine::Borrow(target);
+  absl::StatusOr<std::unique_ptr<Machine>> machine =
+      Machine::Borrow(target, LevelFor(target, module));
   if (!machine.ok()) return machine.status();
-  (**machine)->setOptLevel(LevelFor(target, module));
   llvm::SmallVector<char, 0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;
