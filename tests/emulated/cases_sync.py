@@ -104,6 +104,23 @@ def grid_sync(rng, size):
         scalar(rounds), Out(buffers[0], initial=start[0]), Out(buffers[1], initial=start[1])], cooperative=True)
 
 
+@case("warp_arms", [64, 100, 1000])
+def warp_arms(rng, n):
+    grid, block = ceil_div(n, 128), 128
+    x = rng.integers(-1000, 1000, n, np.int32)
+    full = np.zeros(grid * block, np.int32)
+    full[:n] = x
+    lane = np.arange(grid * block)
+    arm = lane % block % 3
+    given = np.choose(arm, [full * 3, full + 100, full ^ 5])[lane ^ 1]
+    yield Launch("arms_shuffle", grid, block, [
+        scalar(n), In(x), Out(np.choose(arm, [full + given, full - given, full * given])[:n].astype(np.int32))])
+    upper = lane % 32 >= 16
+    signed = np.where(upper, -full, full)
+    yield Launch("arms_barrier", grid, block, [
+        scalar(n), In(x), Out((signed[lane ^ 31] + 7 * upper)[:n].astype(np.int32))])
+
+
 @case("cooperative_groups", [(1, 1), (5, 16), (9, 100)])
 def cooperative_groups(rng, size):
     rows, columns = size
