@@ -10,6 +10,9 @@
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -162,6 +165,42 @@ llvm::CodeGenOptLevel LevelFor(const TargetSpec& target, const llvm::Module& mod
                                                : llvm::CodeGenOptLevel::Less;
 }
 
+// The lane for which a constant mask is true, if it is one; else -1.
+int OnlyLane(const llvm::Value* mask) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(mask->getType());
+  if (constant == nullptr || type == nullptr) return -1;
+  int only = -1;
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    const llvm::Constant* bit = constant->getAggregateElement(lane);
+    if (bit == nullptr || !(bit->isOneValue() || bit->isNullValue())) return -1;
+    if (bit->isNullValue()) continue;
+    if (only >= 0) return -1;
+    only = static_cast<int>(lane);
+  }
+  return only;
+}
+
+// Stores of one lane under a constant mask become scalar ones. LLVM 22 for AVX-512 makes of a
+// truncation and such a store one store of that lane before the truncation, with twice the bytes or
+// more.
+void UnmaskLoneStores(llvm::Function& function) {
+  for (llvm::Instruction& at : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&at);
+    if (call == nullptr || call->getIntrinsicID() != llvm::Intrinsic::masked_store) continue;
+    const int lane = OnlyLane(call->getArgOperand(2));
+    if (lane < 0) continue;
+    llvm::IRBuilder<> b(call);
+    llvm::Value* element = b.CreateExtractElement(call->getArgOperand(0), lane);
+    llvm::Value* address =
+        b.CreateConstInBoundsGEP1_64(element->getType(), call->getArgOperand(1), lane);
+    const llvm::Align vector = call->getParamAlign(1).valueOrOne();
+    const uint64_t bytes = element->getType()->getScalarSizeInBits() / 8;
+    b.CreateAlignedStore(element, address, llvm::commonAlignment(vector, lane * bytes));
+    call->eraseFromParent();
+  }
+}
+
 }  // namespace
 
 absl::Status PrepareModule(const TargetSpec& target, llvm::Module& module) {
@@ -200,8 +239,11 @@ absl::Status OptimizeModule(const TargetSpec& target, llvm::Module& module) {
                                                          /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   if (more) passes.addPass(llvm::EarlyCSEPass());
-  for (llvm::Function& function : module)
-    if (!function.isDeclaration()) passes.run(function, functions);
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    passes.run(function, functions);
+    UnmaskLoneStores(function);
+  }
   return absl::OkStatus();
 }
 

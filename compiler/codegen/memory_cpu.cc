@@ -65,19 +65,6 @@ class CpuMemoryEmitter : public MemoryEmitter {
     return value ? constant->isAllOnesValue() : constant->isNullValue();
   }
 
-  // The lane for which a constant mask is true, if it is one; else -1.
-  int OnlyLane(Value* mask) const {
-    auto* constant = llvm::dyn_cast_or_null<llvm::Constant>(mask);
-    if (constant == nullptr || !constant->getType()->isVectorTy()) return -1;
-    int only = -1;
-    for (int lane = 0; lane < c_.lanes(); ++lane) {
-      if (!constant->getAggregateElement(lane)->isOneValue()) continue;
-      if (only >= 0) return -1;
-      only = lane;
-    }
-    return only;
-  }
-
   llvm::Type* MemoryType(DType t) const {
     if (t == DType::kF16) return b_.getHalfTy();
     if (t == DType::kF32) return b_.getFloatTy();
@@ -138,15 +125,6 @@ class CpuMemoryEmitter : public MemoryEmitter {
     if (IsAll(predicate, false)) return;
     const bool masked = predicate != nullptr && !IsAll(predicate, true);
     const llvm::Align align(DTypeBytes(op.dtype));
-    // LLVM 22 for AVX-512 makes of a truncation and a store of one lane one store of that lane
-    // before the truncation, with twice the bytes.
-    const int only = shape == Shape::kContiguous ? OnlyLane(predicate) : -1;
-    if (only >= 0) {
-      Value* address = Address(op, index, slot, shape);
-      address = b_.CreateGEP(MemoryType(op.dtype), address, {b_.getInt64(only)});
-      b_.CreateAlignedStore(b_.CreateExtractElement(c_.Splat(value), only), address, align);
-      return;
-    }
     if (shape == Shape::kUniform) {
       // All lanes hold the same element; the first speaks for them.
       auto first = [&](Value* v) {
