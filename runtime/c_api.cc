@@ -124,6 +124,7 @@ absl::Status Open(StaxProgram& program, int device_id) {
   absl::StatusOr<std::unique_ptr<Executor>> executor =
       Executor::Create(program.program, device->get());
   if (!executor.ok()) return executor.status();
+  (*executor)->UseGraphs();
   program.device_id = device_id;
   program.device = *std::move(device);
   program.executor = *std::move(executor);

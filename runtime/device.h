@@ -71,10 +71,10 @@ class Device {
   // Whether launches on `stream` are being recorded by the host program.
   virtual bool IsRecording(StreamHandle /*stream*/) { return false; }
   // What `launches` puts on the stream it is given (launches and copies within the device) is
-  // recorded and does not run. Unimplemented where RecordsGraphs() is false.
+  // recorded and does not run. FailedPrecondition where RecordsGraphs() is false.
   virtual absl::StatusOr<std::unique_ptr<LaunchGraph>> Record(
       absl::FunctionRef<absl::Status(StreamHandle)> /*launches*/) {
-    return absl::UnimplementedError("the device records no graphs");
+    return absl::FailedPreconditionError(info().name + " records no graphs");
   }
 };
 

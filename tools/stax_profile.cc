@@ -221,8 +221,10 @@ int Main(int argc, char** argv) {
   } else if (programs->size() == 1 && !options.calibrate) {
     status = RunProfile(programs->front(), options);
   } else {
-    status = absl::InvalidArgumentError(absl::StrCat("expected one program or --calibrate, got ",
-                                                     programs->size(), " (--help explains)"));
+    status = absl::InvalidArgumentError(
+        absl::StrCat("expected one program or --calibrate, got ",
+                     options.calibrate ? "both" : absl::StrCat(programs->size(), " programs"),
+                     " (--help explains)"));
   }
   return status.ok() ? cli.Done() : cli.Fail(status);
 }

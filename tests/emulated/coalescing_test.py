@@ -101,7 +101,7 @@ def pointwise():
 
 def rows():
     # One read and one write, also where rows begin at odd addresses.
-    for length in (512, 1000, 1023, 1025, 4095, 4096, 32767, 50257, 65537):
+    for length in (512, 1000, 1023, 1025, 4095, 4096, 32767, 32768, 50257, 65537):
         kernel, = kernels_of("softmax_bf16_4096x50257", {4096: 264, 50257: length})
         # A row of at most 1024 elements that leaves no room in RBLOCK for what is before its start goes element by
         # element: room would cost more (tile_proposals.cc).
@@ -109,11 +109,18 @@ def rows():
         check("softmax of %d bf16: by elements" % length, by_elements, length == 1023)
         expected = (element_bytes if by_elements else row_bytes)(264, length, 2)
         check("softmax of %d bf16" % length, moved(kernel), [expected, expected])
+    kernel, = kernels_of("softmax_f32_65536x1000", {65536: 528})
+    check("softmax of 1000 f32", moved(kernel), [528 * 1000 * 4] * 2)
     for graph, vectors in (("layernorm_bf16_16384x4096", 2), ("rmsnorm_bf16_16384x4096", 1)):
         kernel, = kernels_of(graph, {16384: 264})
         # Vectors of a row's length are read by each block, from its L1 or L2 on a GPU.
         blocks = 264 // values_of(kernel)["XBLOCK"]
         check(graph, moved(kernel), [264 * 4096 * 2 + blocks * vectors * 4096 * 2, 264 * 4096 * 2])
+    # The two inputs and the scale; the result, and a sector for each of two numbers of a row.
+    kernel = kernels_of("layernorm_bwd_bf16_16384x4096", {16384: 528})[0]
+    check("layernorm_bwd, rows", moved(kernel), [3 * 528 * 4096 * 2, 528 * 4096 * 2 + 528 * 2 * SECTOR])
+    kernel = kernels_of("cross_entropy_bf16_8192x128256", {8192: 264})[0]
+    check("cross_entropy, rows", moved(kernel), [264 * 128256 * 2, 264 * 2 * SECTOR])
     kernel, = kernels_of("relu_add_mul_sum_f32_65536x1024", {65536: 4096})
     stores = -(-4096 // values_of(kernel)["XBLOCK"])  # a sector for each block's rows
     check("relu_add_mul_sum", moved(kernel), [2 * 4096 * 1024 * 4, stores * SECTOR])

@@ -89,6 +89,9 @@ BAD = [
     (["count.ptx", "--max-steps=1000000"], 2,
      "k is not done after 1000000 steps (instructions x threads), which is the limit; line 4: thread (0,0,0) of block "
      "(0,0,0) was still running"),
+    # 8 instructions of 5 threads, and a step for the warp: 41.
+    (COPY + [OUT, "--arg=u32:1", "--max-steps=40"], 2,
+     "k takes more than 40 steps (instructions x threads), which is the limit"),
     (["grid_sync.ptx", "--kernel=grid_rotate", "--grid=2", "--block=32", "--arg=i32:1", "--arg=out:i32[64]:y.npy",
       "--arg=out:i32[64]:z.npy", "--check=none"], 1,
      "grid_rotate: line 113: thread (0,0,0) of block (0,0,0) ran into trap; it uses grid.sync() (%envreg1), which needs "
@@ -218,6 +221,8 @@ def main():
             words = ["copy.ptx", "--block=%d" % block, "--arg=out:u32[%d]:y.npy" % block, "--arg=u32:4294967290"]
             expected = np.arange(block, dtype=np.uint32) * np.uint32(3) + np.uint32(4294967290)
             cases.record("block of %d" % block, good(words, expected, folder))
+        cases.record("exactly max-steps", good(COPY + [OUT, "--arg=u32:1", "--max-steps=41"],
+                                               np.arange(5, dtype=np.uint32) * np.uint32(3) + np.uint32(1), folder))
         np.save(os.path.join(folder, "s.npy"), np.array([1, 2, 30, 400], np.uint32))
         words = ["struct.ptx", "--arg=value:s.npy", "--arg=out:u32[1]:y.npy"]
         cases.record("a struct by value", good(words, np.array([370], np.uint32), folder))

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "compiler/frontend/textproto.h"
 #include "compiler/pipeline.h"
 #include "compiler/target.h"
+#include "ir/artifact/artifact_io.h"
 #include "ir/check.h"
 #include "ir/graph.h"
 #include "ir/graph_builder.h"
@@ -81,9 +80,9 @@ BENCHMARK_CAPTURE(BM_Branches, sm_90a, "cuda:sm_90a")->Unit(benchmark::kMillisec
 BENCHMARK_CAPTURE(BM_Branches, avx2, "cpu:x86-64-v3")->Unit(benchmark::kMillisecond);
 
 Graph ReadGraph(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  absl::StatusOr<Graph> graph = GraphFromTextProto(text);
+  const absl::StatusOr<std::string> text = ReadFile(path.string());
+  STAX_CHECK(text.ok(), text.status().ToString());
+  absl::StatusOr<Graph> graph = GraphFromTextProto(*text);
   STAX_CHECK(graph.ok(), path.string() + ": " + graph.status().ToString());
   return *graph;
 }

@@ -66,6 +66,8 @@ class ClusterRunner {
   Outcome Run();
   // Reports that it will never end, and ends it.
   void GiveUp(const std::string& why);
+  // Stops the launch when it has made more than its steps. Run() does now and then.
+  void CountSteps();
   // Notes where a thread is that still runs.
   void TellWhere();
   void AddCounters() { memory_.AddCounters(); }
@@ -83,9 +85,6 @@ class ClusterRunner {
   void Trap(const Block& block, int warp);
   std::string Place(const Block& block, int warp, int lane, int instruction) const;
   bool Done() const;
-  // Stops the launch when it has made its steps.
-  void CountSteps();
-
   LaunchState& launch_;
   uint64_t* counts_;
   ClusterMemory memory_;

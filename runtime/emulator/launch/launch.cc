@@ -128,6 +128,7 @@ class Grid {
     if (state_.stopped) {
       for (auto& runner : running) runner->TellWhere();
     }
+    for (auto& runner : idle) runner->CountSteps();
     for (auto& runner : idle) runner->AddCounters();
     for (auto& runner : running) runner->AddCounters();
   }
@@ -214,10 +215,12 @@ absl::Status WhyStopped(LaunchState& state) {
                                                ? "; it uses grid.sync() (%envreg1), which needs a "
                                                  "cooperative launch (stax-emu --cooperative)"
                                                : ""));
-  return absl::ResourceExhaustedError(absl::StrCat(
-      name, " is not done after ", state.max_steps,
-      " steps (instructions x threads), which is the limit", state.where.empty() ? "" : "; ",
-      state.where, state.where.empty() ? "" : " was still running"));
+  const std::string limit =
+      absl::StrCat(state.max_steps, " steps (instructions x threads), which is the limit");
+  if (state.where.empty())
+    return absl::ResourceExhaustedError(absl::StrCat(name, " takes more than ", limit));
+  return absl::ResourceExhaustedError(
+      absl::StrCat(name, " is not done after ", limit, "; ", state.where, " was still running"));
 }
 
 int Workers(const FlatKernel& kernel, const LaunchRequest& request, uint64_t clusters) {
@@ -295,23 +298,17 @@ absl::StatusOr<LaunchResult> Launch(const EmulatorModule& module, const Compiled
   LaunchResult result;
   FaultSink faults(request.grid, request.block);
   const Dim3 cluster = ClusterOf(*kernel.entry);
-  std::string refused = WhyRefused(module.module(), kernel, request, cluster);
-  if (!refused.empty()) {
-    faults.Add(FaultKind::kResourceLimit, -1, 0, 0, 0, [&] { return std::move(refused); });
-    result.faults = faults.Faults();
-    result.fault_count = faults.count();
-    return result;
-  }
   const LaunchOptions options = OptionsFor(module, kernel, request, cluster);
   // Without an instruction there is nothing to run.
   const uint64_t clusters = flat.instructions.empty() ? 0 : request.grid.count() / cluster.count();
   const uint64_t resident = Resident(module.module(), options);
-  if (request.cooperative && clusters > resident) {
-    faults.Add(FaultKind::kResourceLimit, -1, 0, 0, 0, [&] {
-      return absl::StrCat("a cooperative grid of ", request.grid.count(),
-                          " blocks; the device has room for ", resident * cluster.count(),
-                          " at a time");
-    });
+  std::string refused = WhyRefused(module.module(), kernel, request, cluster);
+  if (refused.empty() && request.cooperative && clusters > resident)
+    refused =
+        absl::StrCat("a cooperative grid of ", request.grid.count(),
+                     " blocks; the device has room for ", resident * cluster.count(), " at a time");
+  if (!refused.empty()) {
+    faults.Add(FaultKind::kResourceLimit, -1, 0, 0, 0, [&] { return std::move(refused); });
     result.faults = faults.Faults();
     result.fault_count = faults.count();
     return result;

@@ -87,6 +87,14 @@ class Script {
 constexpr Space kShared = Space::kShared;
 constexpr Space kGlobal = Space::kGlobal;
 
+void ExpectRaceUnless(bool ordered, const char* race, TestLaunch& test) {
+  if (ordered) {
+    EXPECT_THAT(test.Found(), IsEmpty());
+  } else {
+    EXPECT_THAT(test.Found(), ElementsAre(race));
+  }
+}
+
 TEST(RaceTest, LoadAfterStoreOfAnotherWarpNeedsABarrier) {
   for (Space space : {kShared, kGlobal}) {
     TestLaunch test(Threads(1, 64, 1024));
@@ -477,11 +485,7 @@ TEST(RaceTest, AWaitOrdersOnlyTheLanesThatWait) {
     EXPECT_THAT(test.Found(), IsEmpty());
     if (sync) block.memory().WarpBarrier(1, kAll);
     block.Load(kShared, 1, 1u << 7, 0);
-    if (sync) {
-      EXPECT_THAT(test.Found(), IsEmpty());
-    } else {
-      EXPECT_THAT(test.Found(), ElementsAre("shared_race #1 block 0 thread 39 @28"));
-    }
+    ExpectRaceUnless(sync, "shared_race #1 block 0 thread 39 @28", test);
   }
 }
 
@@ -496,11 +500,7 @@ TEST(RaceTest, AnArrivalReleasesOnlyTheLanesThatArrive) {
     block.Load(kShared, 1, kLane0, 0);  // of the lane that arrived
     EXPECT_THAT(test.Found(), IsEmpty());
     block.Load(kShared, 1, 1u << 7, 0);
-    if (sync) {
-      EXPECT_THAT(test.Found(), IsEmpty());
-    } else {
-      EXPECT_THAT(test.Found(), ElementsAre("shared_race #1 block 0 thread 39 @28"));
-    }
+    ExpectRaceUnless(sync, "shared_race #1 block 0 thread 39 @28", test);
   }
 }
 
