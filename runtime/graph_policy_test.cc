@@ -63,7 +63,7 @@ using Log = std::vector<std::string>;
 class GraphPolicyTest : public testing::Test {
  protected:
   // What reached the device in a run with these addresses.
-  Log Run(std::vector<void*> addresses, StreamHandle stream = nullptr) {
+  Log Run(const std::vector<void*>& addresses, StreamHandle stream = nullptr) {
     device_.log.clear();
     absl::Status status = policy_.Run(
         addresses,
